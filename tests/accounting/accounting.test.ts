@@ -21,17 +21,17 @@ interface Accounts {
   readonly activity: WalletActivity[];
 }
 
-/** The blocks' activity, folded wallet by wallet in the given order of wallets: positions must not depend on it. */
+/** Applies the blocks' activity wallet by wallet in the given order of wallets, which must not affect the positions. */
 function account(world: ScriptedVenue, order: readonly string[]): Accounts {
   const memory = new Map<string, ActivityState>();
   const state = {
     get: (id: string) => memory.get(id),
     set: (id: string, value: ActivityState) => void memory.set(id, value),
   };
-  const activity = world.blocks.flatMap((facts) => {
-    const made = computeBlockActivity(facts, tokens, state);
-    expect(made.problems).toEqual([]);
-    return made.activity;
+  const activity = world.blocks.flatMap((events) => {
+    const result = computeBlockActivity(events, tokens, state);
+    expect(result.problems).toEqual([]);
+    return result.activity;
   });
   const holdings = new Map<string, Holding>();
   const events: PnlEvent[] = [];
@@ -39,7 +39,7 @@ function account(world: ScriptedVenue, order: readonly string[]): Accounts {
     for (const one of activity) {
       if (one.wallet !== wallet) continue;
       const keyOf = (token: string) => `${wallet} ${token}`;
-      const made = applyActivity(one, {
+      const changes = applyActivity(one, {
         get: (token) => holdings.get(keyOf(token)),
         getOrCreate(token) {
           const found = holdings.get(keyOf(token)) ?? createHolding(wallet, token, one.timestamp_ms);
@@ -47,30 +47,30 @@ function account(world: ScriptedVenue, order: readonly string[]): Accounts {
           return found;
         },
       });
-      events.push(...made);
+      events.push(...changes);
     }
   }
   return { holdings, events, activity };
 }
 
-/** Every position equals the naive one: shares exactly, dollars but for the last of 18 decimals per record. */
+/** Every position equals the naive one: shares exactly, dollars up to one unit of the last of 18 decimals per record. */
 function expectSame(world: ScriptedVenue, { holdings }: Accounts): void {
   const slack = Fraction.of(4 * (world.steps + 1), 10n ** 18n);
-  const near = (what: string, ours: Fraction, theirs: Fraction) => {
-    const difference = ours.compare(theirs) < 0 ? theirs.minus(ours) : ours.minus(theirs);
-    expect(difference.compare(slack) <= 0, `${what}: ${ours.n}/${ours.d} v ${theirs.n}/${theirs.d}`).toBe(true);
+  const near = (what: string, actual: Fraction, expected: Fraction) => {
+    const difference = actual.compare(expected) < 0 ? expected.minus(actual) : actual.minus(expected);
+    expect(difference.compare(slack) <= 0, `${what}: ${actual.n}/${actual.d} v ${expected.n}/${expected.d}`).toBe(true);
   };
   for (const key of new Set([...world.ledger.entries.keys(), ...holdings.keys()])) {
     const [wallet = '', token = ''] = key.split(' ');
-    const ours = holdings.get(key) ?? createHolding(wallet, token, 0);
-    const theirs = world.ledger.sheet(wallet, token);
-    expect(units(ours.size), `${key} held`).toEqual(theirs.held);
-    expect(units(ours.received), `${key} received`).toEqual(theirs.untrackedShares);
-    expect(units(ours.bought), `${key} bought`).toEqual(theirs.bought);
-    near(`${key} cost`, fine(ours.cost), theirs.costOfHeld);
-    near(`${key} realized`, fine(ours.realized), theirs.realized);
-    near(`${key} fee cost`, fine(ours.fee_cost), theirs.feeLoss);
-    near(`${key} given away`, fine(ours.sent_cost), theirs.givenAway);
+    const actual = holdings.get(key) ?? createHolding(wallet, token, 0);
+    const expected = world.ledger.sheet(wallet, token);
+    expect(units(actual.size), `${key} size`).toEqual(expected.trackedShares);
+    expect(units(actual.received), `${key} received`).toEqual(expected.untrackedShares);
+    expect(units(actual.bought), `${key} bought`).toEqual(expected.bought);
+    near(`${key} cost`, fine(actual.cost), expected.cost);
+    near(`${key} realized`, fine(actual.realized), expected.realized);
+    near(`${key} fee cost`, fine(actual.fee_cost), expected.feeCost);
+    near(`${key} sent`, fine(actual.sent_cost), expected.sentCost);
   }
   for (const wallet of world.wallets) {
     const fees = [...holdings.values()].filter((one) => one.wallet === wallet).reduce((sum, one) => sum + one.fees, 0n);
@@ -79,7 +79,7 @@ function expectSame(world: ScriptedVenue, { holdings }: Accounts): void {
 }
 
 const settings = { numRuns: 300 };
-/** Of conversions, 1/10000. */
+/** Fees of conversions, 1/10000. */
 const fees = fc.constantFrom(0, 37, 250, 9_999);
 
 describe('weighted average accounting', () => {
@@ -140,12 +140,14 @@ describe('weighted average accounting', () => {
           const difference = cash.plus(value).minus(profit);
           const slack = Fraction.of(4 * (world.steps + 1), 10n ** 18n);
           expect(difference.compare(slack) <= 0 && difference.compare(ZERO.minus(slack)) >= 0, wallet).toBe(true);
-          // The events tell the same cash.
-          const told = events
+          // The events have the same cash.
+          const eventCash = events
             .filter((one) => one.wallet === wallet)
             .reduce((sum, one) => sum.plus(fine(one.cash)).minus(units(one.fee)), ZERO);
-          const apart = told.minus(cash);
-          expect(apart.compare(slack) <= 0 && apart.compare(ZERO.minus(slack)) >= 0, `${wallet} events`).toBe(true);
+          const deviation = eventCash.minus(cash);
+          expect(deviation.compare(slack) <= 0 && deviation.compare(ZERO.minus(slack)) >= 0, `${wallet} events`).toBe(
+            true,
+          );
         }
       }),
       settings,
@@ -166,8 +168,8 @@ describe('weighted average accounting', () => {
           interest.set(condition, (interest.get(condition) ?? 0n) + change);
         };
         for (const event of events) add(event.token_id, event.minted);
-        world.blocks.flat().forEach((fact, offset) => {
-          conditionRows.emit(fact, offset, (table, row) => {
+        world.blocks.flat().forEach((event, offset) => {
+          conditionRows.emit(event, offset, (table, row) => {
             if ((table as unknown) !== conditionEventsTable) return;
             const { token_id, collateral } = row as unknown as { token_id: string; collateral: bigint };
             add(token_id, collateral);
@@ -199,9 +201,9 @@ describe('weighted average accounting', () => {
     world.convert((1 << n) - 1, 0, 10_000_000n, false);
     world.endBlock();
     const { holdings } = account(world, world.wallets);
-    const made = world.group.slice(n).map((market) => holdings.get(`${world.wallets[0]} ${market.tokens[0]}`));
-    expect(made).toHaveLength(q - n);
-    for (const holding of made)
+    const created = world.group.slice(n).map((market) => holdings.get(`${world.wallets[0]} ${market.tokens[0]}`));
+    expect(created).toHaveLength(q - n);
+    for (const holding of created)
       expect(averagePrice(holding as Holding)).toBe(BigInt(Math.round(Number(yes) * 1000)) * 10n ** 15n);
   });
 

@@ -23,7 +23,7 @@ afterAll(() => api.stop());
 const units = (base: bigint): Fraction => Fraction.of(base, 1_000_000n);
 const dollars = (shown: number): Fraction => Fraction.of(BigInt(Math.round(shown * 1e6)), 1_000_000n);
 
-/** A history of some hundred transactions, from a fixed seed, in the tables as the product would have it there; with transfers, every third token is unquoted. */
+/** Inserts a history of a few hundred transactions, generated from a fixed seed, into the tables. With transfers, every third token has no quote. */
 async function venue(
   transfers: boolean,
   seed: number,
@@ -38,22 +38,22 @@ async function venue(
   const tokens = createTokens();
   await insertAccounts(
     api.clickhouse,
-    world.blocks.flatMap((facts) => computeBlockActivity(facts, tokens, state).activity),
+    world.blocks.flatMap((events) => computeBlockActivity(events, tokens, state).activity),
   );
   const priceOf = new Map<string, bigint | null>();
   const quotes: object[] = [];
   const settlements: object[] = [];
   world.markets.forEach((market, n) => {
     market.tokens.forEach((token_id, outcome_index) => {
-      const place = { token_id, condition_id: market.condition, outcome_index, _offset: n };
+      const token = { token_id, condition_id: market.condition, outcome_index, _offset: n };
       const payout = market.payouts?.[outcome_index];
       const cents = outcome_index === 0 ? 10 + n * 7 : 90 - n * 7;
       if (payout !== undefined) {
-        settlements.push({ ...place, numerator: payout, denominator: 2, timestamp: 1_700_000_001 });
+        settlements.push({ ...token, numerator: payout, denominator: 2, timestamp: 1_700_000_001 });
         priceOf.set(token_id, payout * 500_000n);
       } else if (transfers && (n + outcome_index) % 3 === 0) priceOf.set(token_id, null);
       else {
-        quotes.push({ ...place, price: cents / 100, updated_at: 1_700_000_000 });
+        quotes.push({ ...token, price: cents / 100, updated_at: 1_700_000_000 });
         priceOf.set(token_id, BigInt(cents) * 10_000n);
       }
     });
@@ -66,13 +66,13 @@ async function venue(
 afterEach(async () => {
   for (const table of ['positions', 'positions_by_token', 'pnl_events', 'token_quotes', 'token_settlements'])
     await api.clickhouse.command(`TRUNCATE TABLE ${table}`);
-  // Nothing may be answered from a copy: emptied tables are filled again from the same offset, which tells nobody of a change.
+  // Caches must expire: the emptied tables are filled again from the same offset, so they detect no change.
   api.clock.nowMs += 3_600_000;
 });
 
 /**
- * Profit by the naive books: cash less fees, what was given away at its cost, what was bought of what is held at its price, or at its cost.
- * `unclear`: fee shares of positions that were given away, which count as given away or as fees.
+ * PnL according to the naive ledger: cash minus fees, sent shares at their cost, tracked shares at their price, or at their cost without a price.
+ * `unclear`: cost of fee shares in positions with sent shares, which may count as sent or as fees.
  */
 function pnlOf(world: ScriptedVenue, wallet: string, priceOf: ReadonlyMap<string, bigint | null>) {
   let profit = ZERO.minus(world.ledger.fees.get(wallet) ?? ZERO);
@@ -83,10 +83,10 @@ function pnlOf(world: ScriptedVenue, wallet: string, priceOf: ReadonlyMap<string
     if (owner !== wallet) continue;
     const sheet = world.ledger.sheet(owner, token);
     const price = priceOf.get(token) ?? null;
-    const value = price === null ? sheet.costOfHeld : sheet.held.times(units(price));
-    profit = profit.plus(sheet.realized).plus(value).minus(sheet.costOfHeld).minus(sheet.feeLoss);
+    const value = price === null ? sheet.cost : sheet.trackedShares.times(units(price));
+    profit = profit.plus(sheet.realized).plus(value).minus(sheet.cost).minus(sheet.feeCost);
     realized = realized.plus(sheet.realized);
-    if (!sheet.givenAway.isZero()) unclear = unclear.plus(sheet.feeLoss);
+    if (!sheet.sentCost.isZero()) unclear = unclear.plus(sheet.feeCost);
   }
   return { profit, realized, unclear };
 }
@@ -110,7 +110,7 @@ it.each([
     const { profit, realized, unclear } = pnlOf(world, wallet, priceOf);
     near(`${wallet} series`, shown, profit, slack.plus(unclear));
     if (!transfers) {
-      // Without transfers the chain itself tells.
+      // Without transfers the balances on chain determine the PnL.
       let value = ZERO;
       for (const [name, balance] of world.balances) {
         const [owner = '', token = ''] = name.split(' ');

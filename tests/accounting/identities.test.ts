@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const table of TABLES) await engine.client.command(`TRUNCATE TABLE ${table}`);
 });
 
-/** A generated history, and how many shares of each token there are at the end of each of its blocks, as the contracts would have it. */
+/** A generated history, and the supply of each token at the end of each block according to the simulated contracts. */
 function generated(transfers: boolean, seed: number) {
   const steps = fc.sample(history(transfers), { numRuns: 120, seed }).flat();
   const world = new ScriptedVenue(true, { wallets: 6, plain: 2, questions: 4, combos: 2, feeBips: 37 });
@@ -51,7 +51,7 @@ function generated(transfers: boolean, seed: number) {
 it.each([
   ['without transfers', false, 18],
   ['with transfers', true, 19],
-])('identities of money hold in every block of generated histories %s', async (_what, transfers, seed) => {
+])('accounting identities hold in every block of generated histories %s', async (_what, transfers, seed) => {
   const { world, supplies } = generated(transfers, seed);
   const events = world.blocks.flat();
   for (const sink of [fillsSink, chainSink, walletEventsSink])
@@ -61,24 +61,24 @@ it.each([
       events.filter(({ kind }) => sink.kinds.has(kind)),
     );
   await insertAccounts(engine.client, activityOfBlocks(world.blocks));
-  const held = await engine.client.query<{ combos: string; converted: string }>(
+  const covered = await engine.client.query<{ combos: string; converted: string }>(
     `SELECT countIf(bitShiftRight(token_id, 248) = 3) AS combos, countIf(action = 'CONVERT') AS converted FROM pnl_events FINAL`,
   );
-  expect(Number(held[0]?.combos)).toBeGreaterThan(20);
-  expect(Number(held[0]?.converted)).toBeGreaterThan(20);
+  expect(Number(covered[0]?.combos)).toBeGreaterThan(20);
+  expect(Number(covered[0]?.converted)).toBeGreaterThan(20);
 
-  // The log of a taker's order tells what it put up, of which some goes back: what it got and gave is told by the contracts' own balances below.
+  // The log of a taker order has the offered amount, part of which may be returned; the balances of the contracts are compared below instead.
   const skip = [
-    'block and token: shares held = minted less burnt',
+    'block and token: shares = minted - burnt',
     'block and condition: the fills mint as much of one outcome as of the other',
     'wallet: cash in - cash out + value = PnL + fees',
-    'block and wallet: cash so far = realized - cost so far',
-    // Conversions move cost from position to position.
+    'block and wallet: cumulative cash = cumulative realized - cost',
+    // Conversions move cost between positions.
     'position: cash of its changes = realized - cost - fees in shares - sent',
   ];
-  for (const [name, { compared, apart, largest }] of await checkIdentities(engine.client, skip)) {
+  for (const [name, { compared, violations, largest }] of await checkIdentities(engine.client, skip)) {
     expect(compared, name).toBeGreaterThan(0);
-    expect(apart, `${name}: ${apart} of ${compared}, at most ${largest} apart`).toBe(0);
+    expect(violations, `${name}: ${violations} of ${compared} rows, difference at most ${largest}`).toBe(0);
   }
 
   const changes = await engine.client.query<{ block: string; token: string; shares: string }>(
@@ -95,11 +95,11 @@ it.each([
   });
   expect(next).toBe(changes.length);
 
-  const rows = await engine.client.query<{ wallet: string; cash: string; positions: string; gone: string }>(
+  const rows = await engine.client.query<{ wallet: string; cash: string; positions: string; transfers: string }>(
     `SELECT wallet, toString(sum(e.cash) - sum(toInt64(e.fee))) AS cash, toString(uniqExact(token_id)) AS positions,
-      toString(countIf(action IN ('SEND', 'RECEIVE'))) AS gone FROM pnl_events AS e FINAL GROUP BY wallet`,
+      toString(countIf(action IN ('SEND', 'RECEIVE'))) AS transfers FROM pnl_events AS e FINAL GROUP BY wallet`,
   );
-  for (const { wallet, cash, gone } of rows)
-    if (gone === '0') expect(BigInt(cash), wallet).toBe(world.cash.get(wallet) ?? 0n);
+  for (const { wallet, cash, transfers: count } of rows)
+    if (count === '0') expect(BigInt(cash), wallet).toBe(world.cash.get(wallet) ?? 0n);
   expect(rows).toHaveLength(world.wallets.length);
 });

@@ -1,10 +1,10 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 
-/** How many rows an identity was held against, how many break it, and the largest difference in base units. */
+/** Number of compared rows, number of rows that violate the identity, and the largest difference in base units. */
 export interface IdentityResult {
   readonly compared: number;
-  readonly apart: number;
+  readonly violations: number;
   readonly largest: bigint;
 }
 
@@ -17,22 +17,22 @@ interface Identity {
 const running = (column: string) =>
   `sum(${column}) OVER (PARTITION BY wallet, token_id ORDER BY block_number, log_index, id, leg)`;
 const tokensOf = 'SELECT condition_id, token_id FROM chain_tokens FINAL';
-/** Own orders of each wallet; the row of a counterparty is no order of its own. */
+/** Own orders of each wallet; counterparty rows are excluded. */
 const orders = "fills_by_wallet FINAL WHERE role = 'maker' AND wallet NOT IN (SELECT DISTINCT exchange FROM fills)";
 
-/** What a wallet got less what it paid for shares whose buying is known, as the logs of fills and sets say; and as positions say. */
+/** Cash received minus cash paid of a wallet for tracked shares: `logged` from the logs of fills and sets, `booked` from positions. */
 const cashParts = (block: '0' | 'block_number') => `
   SELECT wallet, ${block} AS b, if(side = 'BUY', -toInt64(usdc), toInt64(usdc)) AS logged, toInt64(0) AS booked FROM ${orders}
   UNION ALL
   SELECT wallet, ${block}, multiIf(kind = 'split', -toInt64(amount), kind IN ('merge', 'redemption'), toInt64(amount),
     toInt64(amount) * (bitCount(toUInt64(index_sets[1])) - 1)), 0 FROM wallet_events FINAL`;
-/** Wallets whose whole history is recorded: no share left that was not seen coming, no amount is unclear, nothing was given. */
+/** Wallets with a complete history: no untracked shares, no event with a problem, no transfers. */
 const wholeWallets = `SELECT wallet FROM pnl_events FINAL GROUP BY wallet
   HAVING sum(untracked) = 0 AND countIf(problem != '') = 0 AND countIf(action IN ('SEND', 'RECEIVE')) = 0`;
 
 /**
  * Identities of the money in the tables, each side from another table. Where both sides are rounded per position, the difference may be up to a base unit
- * for each; all others hold exactly.
+ * per position; all other identities are exact.
  */
 const identities: readonly Identity[] = [
   {
@@ -48,21 +48,21 @@ const identities: readonly Identity[] = [
     ) GROUP BY wallet, token_id`,
   },
   {
-    name: 'position: shares held = sum of its changes',
+    name: 'position: shares = sum of its changes',
     differences: `SELECT sum(a) AS difference FROM (
       SELECT wallet, token_id, toInt64(size) AS a FROM positions FINAL UNION ALL SELECT wallet, token_id, -shares FROM pnl_events FINAL
     ) GROUP BY wallet, token_id`,
   },
   {
-    name: 'block and position: realized so far = what the change says',
+    name: 'block and position: cumulative realized = realized_after of the event',
     differences: `SELECT ${running('realized_pnl')} - realized_after AS difference FROM pnl_events FINAL`,
   },
   {
-    name: 'block and position: cost so far = what the change says',
+    name: 'block and position: cumulative cost = cost_after of the event',
     differences: `SELECT ${running('e.cost')} - cost_after AS difference FROM pnl_events AS e FINAL`,
   },
   {
-    name: 'block and position: shares so far = what the change says',
+    name: 'block and position: cumulative shares = size_after of the event',
     differences: `SELECT ${running('shares')} - toInt64(size_after) AS difference FROM pnl_events FINAL`,
   },
   {
@@ -95,15 +95,15 @@ const identities: readonly Identity[] = [
     ) GROUP BY wallet`,
   },
   {
-    name: 'wallet: fees in USDC of positions = of its orders',
+    name: 'wallet: fees in USDC of positions = fees of its orders',
     differences: `SELECT sum(a) AS difference FROM (
       SELECT wallet, toInt64(fees) AS a FROM positions FINAL
       UNION ALL SELECT wallet, -toInt64(if(fee_shares > 0, 0, fee)) FROM ${orders}
     ) GROUP BY wallet`,
   },
   {
-    name: 'block and token: shares held = minted less burnt',
-    // A redemption's log tells no shares: what it burns is known from the changes alone, and left out on both sides.
+    name: 'block and token: shares = minted - burnt',
+    // The log of a redemption contains no shares, so redemptions are excluded on both sides.
     differences: `SELECT sum(a) AS difference FROM (
       SELECT block_number, token_id, shares + toInt64(fee_shares) - toInt64(untracked) AS a FROM pnl_events FINAL
         WHERE action IN ('BUY', 'SELL', 'SPLIT', 'MERGE')
@@ -123,13 +123,13 @@ const identities: readonly Identity[] = [
   },
 ];
 
-/** Positions of which a change has no clear price: what the chain paid for them is in no profit. */
+/** Positions with an event without a clear price: its cash is not part of the PnL. */
 const unclear = "SELECT wallet, token_id FROM pnl_events WHERE problem != ''";
 
 const rounded: readonly (Identity & { readonly slack: string })[] = [
   {
     name: 'position: cash of its changes = realized - cost - fees in shares - sent',
-    // Realized, cost and each of the other two are rounded, and the halves of odd sets.
+    // All four amounts are rounded, as are the halves of odd sets.
     slack: '2',
     differences: `SELECT sum(a) AS difference FROM (
       SELECT wallet, token_id, e.cash AS a FROM pnl_events AS e FINAL
@@ -143,24 +143,24 @@ const rounded: readonly (Identity & { readonly slack: string })[] = [
       SELECT wallet, token_id, e.cash - toInt64(e.fee) AS a, false AS is_position FROM pnl_events AS e FINAL
       UNION ALL SELECT wallet, token_id, -(p.realized_pnl - p.cost - p.fee_cost - p.sent_cost - toInt64(p.fees)), true FROM positions AS p FINAL
     ) WHERE (wallet, token_id) NOT IN (${unclear})
-      -- What such a conversion made has its cost from shares that are left out.
+      -- Tokens created by such a conversion have their cost from excluded positions.
       AND wallet NOT IN (SELECT wallet FROM pnl_events WHERE action = 'CONVERT' AND problem != '') GROUP BY wallet`,
   },
   {
     name: 'wallet: cash in - cash out + value = PnL + fees',
     slack: 'positions',
-    differences: `SELECT sum(logged) + sum(held) - sum(booked) AS difference, countIf(is_position) AS positions FROM (
-      SELECT wallet, logged, booked, toInt64(0) AS held, false AS is_position FROM (${cashParts('0')})
+    differences: `SELECT sum(logged) + sum(market_value) - sum(booked) AS difference, countIf(is_position) AS positions FROM (
+      SELECT wallet, logged, booked, toInt64(0) AS market_value, false AS is_position FROM (${cashParts('0')})
       UNION ALL
       SELECT p.wallet, 0,
-        -- Profit: realized, and the value of what is held less its cost. Fees in shares are their cost.
+        -- PnL: realized, plus the value of the shares minus their cost, minus the cost of fees in shares.
         p.realized_pnl + value - p.cost - p.fee_cost, value, true
       FROM (SELECT *, toInt64(round(toDecimal256(size - received, 0) * toDecimal256(price, 6))) AS value FROM (SELECT * FROM positions FINAL) AS o
         LEFT JOIN (SELECT token_id, round(price * 1000000) / 1000000 AS price FROM token_prices) AS q ON q.token_id = o.token_id) AS p
     ) WHERE wallet IN (${wholeWallets}) GROUP BY wallet`,
   },
   {
-    name: 'block and wallet: cash so far = realized - cost so far',
+    name: 'block and wallet: cumulative cash = cumulative realized - cost',
     slack: 'positions',
     differences: `SELECT sum(logged) OVER w - sum(booked) OVER w AS difference, sum(changes) OVER w AS positions FROM (
       SELECT wallet, b, sum(logged) AS logged, sum(booked) AS booked, countIf(is_change) AS changes FROM (
@@ -171,7 +171,7 @@ const rounded: readonly (Identity & { readonly slack: string })[] = [
   },
 ];
 
-/** Holds the identities against the tables; `skip`: names of those that are left out. */
+/** Checks the identities on the tables. `skip`: names of identities to leave out. */
 export async function checkIdentities(
   clickhouse: ClickHouse,
   skip: readonly string[] = [],
@@ -181,12 +181,12 @@ export async function checkIdentities(
     const [row] = await clickhouse.query<Record<string, string>>(sql);
     found.set(name, {
       compared: Number(row?.compared),
-      apart: Number(row?.apart),
+      violations: Number(row?.violations),
       largest: BigInt(row?.largest ?? 0),
     });
   };
   const summed = (differences: string, breaks: string) =>
-    `SELECT count() AS compared, countIf(${breaks}) AS apart, toString(max(abs(difference))) AS largest FROM (${differences})`;
+    `SELECT count() AS compared, countIf(${breaks}) AS violations, toString(max(abs(difference))) AS largest FROM (${differences})`;
   for (const { name, differences } of identities)
     if (!skip.includes(name)) await read(name, summed(differences, 'difference != 0'));
   for (const { name, differences, slack } of rounded)

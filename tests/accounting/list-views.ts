@@ -1,9 +1,9 @@
-import type { BookedPosition } from './recorded-books.js';
+import type { ReferencePosition } from './reference-ledger.js';
 import {
-  type BookedWallet,
   compareRows,
   compareSummary,
   pagesOf,
+  type ReferenceWallet,
   sumsOf,
   units,
   type WalletViewDeps,
@@ -11,21 +11,21 @@ import {
 
 type Row = Record<string, unknown>;
 
-const BOARDS = ['total_pnl', 'realized', 'unrealized', 'profit', 'loss', 'volume', 'wins', 'positions'] as const;
+const METRICS = ['total_pnl', 'realized', 'unrealized', 'profit', 'loss', 'volume', 'wins', 'positions'] as const;
 
-/** The leaderboards of all markets, and the sums of everybody. */
-export async function compareLeaderboards(deps: WalletViewDeps, wallets: readonly BookedWallet[]): Promise<void> {
+/** Leaderboards over all markets, and the sums over all wallets. */
+export async function compareLeaderboards(deps: WalletViewDeps, wallets: readonly ReferenceWallet[]): Promise<void> {
   const { api, key, comparison } = deps;
   const known = new Map(wallets.map((one) => [one.wallet, one]));
-  for (const sort of BOARDS) {
+  for (const sort of METRICS) {
     const rows = await pagesOf<Row>(deps, `/v3/leaderboard?sort=${sort}`, 'leaderboard');
     const view = `/v3/leaderboard?sort=${sort}`;
     comparison.same(view, 'wallets', new Set(rows.map((row) => row.wallet)).size, known.size);
-    for (const row of rows) compareSummary(deps, view, row, known.get(row.wallet as string) as BookedWallet);
+    for (const row of rows) compareSummary(deps, view, row, known.get(row.wallet as string) as ReferenceWallet);
     const keys = rows.map((row) => {
-      const { positions, traded } = known.get(row.wallet as string) as BookedWallet;
+      const { positions, traded } = known.get(row.wallet as string) as ReferenceWallet;
       const sums = sumsOf(positions, deps.isSettled);
-      const ranked: Readonly<Record<(typeof BOARDS)[number], bigint>> = {
+      const ranked: Readonly<Record<(typeof METRICS)[number], bigint>> = {
         total_pnl: sums.realized + sums.unrealized,
         realized: sums.realized,
         unrealized: sums.unrealized,
@@ -46,13 +46,13 @@ export async function compareLeaderboards(deps: WalletViewDeps, wallets: readonl
   }
   for (let at = 0; at < wallets.length; at += 100) {
     const some = wallets.slice(at, at + 100);
-    const answer = await api.request('/v3/wallets/batch', {
+    const response = await api.request('/v3/wallets/batch', {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-type': 'application/json' },
       body: JSON.stringify({ wallets: some.map(({ wallet }) => wallet) }),
     });
-    const { wallets: rows } = answer.body as { wallets: Row[] };
-    rows.forEach((row, i) => void compareSummary(deps, '/v3/wallets/batch', row, some[i] as BookedWallet));
+    const { wallets: rows } = response.body as { wallets: Row[] };
+    rows.forEach((row, i) => void compareSummary(deps, '/v3/wallets/batch', row, some[i] as ReferenceWallet));
   }
   const stats = await api.ok<Row>('/v3/stats', key);
   const sums = sumsOf(
@@ -65,15 +65,15 @@ export async function compareLeaderboards(deps: WalletViewDeps, wallets: readonl
   comparison.same('/v3/stats', 'wallets', stats.total_wallets, wallets.length);
 }
 
-/** The leaderboard of a tag, and the same of `/v3/leaderboard`. */
+/** The leaderboard of a tag, and `/v3/leaderboard` restricted to the tag. */
 export async function compareTag(
   deps: WalletViewDeps,
   tag: string,
   tokens: ReadonlySet<string>,
-  positions: readonly BookedPosition[],
+  positions: readonly ReferencePosition[],
 ): Promise<number> {
   const { comparison } = deps;
-  const byWallet = new Map<string, BookedPosition[]>();
+  const byWallet = new Map<string, ReferencePosition[]>();
   for (const one of positions)
     if (tokens.has(one.tokenId)) byWallet.set(one.wallet, [...(byWallet.get(one.wallet) ?? []), one]);
   const rows = await pagesOf<Row>(deps, `/v3/tags/${tag}/leaderboard`, 'data');
@@ -104,18 +104,18 @@ export async function compareTag(
 
 /** null is an amount of which nothing is recorded. */
 const raw = (shown: unknown): bigint => BigInt((shown ?? '0') as string);
-const size = (one: BookedPosition) => one.size;
-const bought = (one: BookedPosition) => one.bought;
-const realized = (one: BookedPosition) => one.realized;
-const unrealized = (one: BookedPosition) => one.unrealized;
-const total = (one: BookedPosition) => one.realized + one.unrealized;
-const price = (one: BookedPosition) => one.price ?? 0n;
+const size = (one: ReferencePosition) => one.size;
+const bought = (one: ReferencePosition) => one.bought;
+const realized = (one: ReferencePosition) => one.realized;
+const unrealized = (one: ReferencePosition) => one.unrealized;
+const total = (one: ReferencePosition) => one.realized + one.unrealized;
+const price = (one: ReferencePosition) => one.price ?? 0n;
 
-/** Every list of who holds, or held, the outcomes of a market. `slug`: null where the catalogue does not list it. */
+/** Every list of the positions in a market, open and closed. `slug`: null if the catalogue does not contain the market. */
 export async function compareMarket(
   deps: WalletViewDeps,
   market: { readonly condition: string; readonly tokens: readonly string[]; readonly slug: string | null },
-  positions: readonly BookedPosition[],
+  positions: readonly ReferencePosition[],
 ): Promise<void> {
   const { api, key, comparison } = deps;
   const own = positions.filter((one) => market.tokens.includes(one.tokenId));
@@ -135,8 +135,8 @@ export async function compareMarket(
     const idOf = (row: Row) => `${row.user} ${token}`;
     compareRows(comparison, '/v3/markets/{token_id}/positions', rows, ofToken, idOf, holders, raw);
   }
-  const everybody = await pagesOf<Row>(deps, `/v3/positions?condition_id=${market.condition}`, 'positions');
-  compareRows(comparison, '/v3/positions', everybody, own, (row) => `${row.wallet} ${row.token_id}`, {
+  const allPositions = await pagesOf<Row>(deps, `/v3/positions?condition_id=${market.condition}`, 'positions');
+  compareRows(comparison, '/v3/positions', allPositions, own, (row) => `${row.wallet} ${row.token_id}`, {
     size,
     realized_pnl: realized,
     unrealized_pnl: unrealized,

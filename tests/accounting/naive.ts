@@ -1,45 +1,46 @@
 import { Fraction, HALF, min, ONE, sum, ZERO } from './fraction.js';
 
-/** Of a share, and of a dollar. */
+/** Base units per share, and per dollar. */
 const UNITS = Fraction.of(1_000_000);
 
 /**
- * Accounting as one would do it on paper, from the rules alone: exact fractions of whole shares and dollars, every position kept as a list of what
- * ever happened to it, replayed from the beginning whenever it is asked for. Shares nothing with the code it checks.
+ * Independent reference implementation of the accounting, from the rules alone: exact fractions of whole shares and dollars. Each position is a list of
+ * entries that is replayed from the start at every read. It shares no code with the implementation under test.
  */
 type Entry =
   | { kind: 'in'; shares: Fraction; price: Fraction; lostToFee: Fraction }
-  | { kind: 'out'; shares: Fraction; price: Fraction | 'at cost' | 'given away' }
-  | { kind: 'gift'; shares: Fraction };
+  | { kind: 'out'; shares: Fraction; price: Fraction | 'at cost' | 'sent' }
+  | { kind: 'untracked'; shares: Fraction };
 
 export interface Sheet {
-  readonly held: Fraction;
+  readonly trackedShares: Fraction;
   readonly untrackedShares: Fraction;
   readonly average: Fraction;
-  readonly costOfHeld: Fraction;
+  readonly cost: Fraction;
   readonly realized: Fraction;
-  /** Cost of shares that went as fees, and of those given away. */
-  readonly feeLoss: Fraction;
-  readonly givenAway: Fraction;
+  /** Cost of shares paid as fees. */
+  readonly feeCost: Fraction;
+  /** Cost of shares sent away. */
+  readonly sentCost: Fraction;
   readonly bought: Fraction;
-  /** Dollars in less dollars out, of shares whose buying is known. */
+  /** Dollars received minus dollars paid, for tracked shares. */
   readonly cash: Fraction;
 }
 
 /** Replays one position's entries. */
 function sheetOf(entries: readonly Entry[]): Sheet {
-  let held = ZERO;
+  let trackedShares = ZERO;
   let untrackedShares = ZERO;
-  // The average is over everything bought, the shares kept as a fee included.
+  // The average refers to all bought shares, including those paid as fees.
   let counted = ZERO;
   let average = ZERO;
   let realized = ZERO;
-  let feeLoss = ZERO;
-  let givenAway = ZERO;
+  let feeCost = ZERO;
+  let sentCost = ZERO;
   let bought = ZERO;
   let cash = ZERO;
   for (const entry of entries) {
-    if (entry.kind === 'gift') {
+    if (entry.kind === 'untracked') {
       untrackedShares = untrackedShares.plus(entry.shares);
       continue;
     }
@@ -47,41 +48,41 @@ function sheetOf(entries: readonly Entry[]): Sheet {
       const before = counted.times(average);
       counted = counted.plus(entry.shares);
       if (!counted.isZero()) average = before.plus(entry.shares.times(entry.price)).over(counted);
-      held = held.plus(entry.shares).minus(entry.lostToFee);
+      trackedShares = trackedShares.plus(entry.shares).minus(entry.lostToFee);
       bought = bought.plus(entry.shares);
       cash = cash.minus(entry.shares.times(entry.price));
       continue;
     }
-    // What is given away goes from the gifts first, what is sold from what was bought.
+    // Sent shares leave the untracked shares first, sold shares the tracked ones.
     let rest = entry.shares;
-    if (entry.price === 'given away') {
-      const fromGifts = min(rest, untrackedShares);
-      untrackedShares = untrackedShares.minus(fromGifts);
-      rest = rest.minus(fromGifts);
+    if (entry.price === 'sent') {
+      const fromUntracked = min(rest, untrackedShares);
+      untrackedShares = untrackedShares.minus(fromUntracked);
+      rest = rest.minus(fromUntracked);
     }
-    const own = min(rest, held);
+    const own = min(rest, trackedShares);
     untrackedShares = untrackedShares.minus(min(rest.minus(own), untrackedShares));
     if (own.isZero()) continue;
-    if (entry.price === 'given away') givenAway = givenAway.plus(own.times(average));
+    if (entry.price === 'sent') sentCost = sentCost.plus(own.times(average));
     else if (entry.price !== 'at cost') {
       realized = realized.plus(own.times(entry.price.minus(average)));
       cash = cash.plus(own.times(entry.price));
     }
-    held = held.minus(own);
+    trackedShares = trackedShares.minus(own);
     counted = counted.minus(own);
-    if (held.isZero()) {
-      feeLoss = feeLoss.plus(counted.times(average));
+    if (trackedShares.isZero()) {
+      feeCost = feeCost.plus(counted.times(average));
       counted = ZERO;
     }
   }
   return {
-    held,
+    trackedShares,
     untrackedShares,
     average,
-    costOfHeld: counted.times(average),
+    cost: counted.times(average),
     realized,
-    feeLoss,
-    givenAway,
+    feeCost,
+    sentCost,
     bought,
     cash,
   };
@@ -96,9 +97,9 @@ export class NaiveLedger {
     const key = `${wallet} ${token}`;
     const found = this.entries.get(key);
     if (found !== undefined) return found;
-    const made: Entry[] = [];
-    this.entries.set(key, made);
-    return made;
+    const created: Entry[] = [];
+    this.entries.set(key, created);
+    return created;
   }
 
   sheet(wallet: string, token: string): Sheet {
@@ -125,71 +126,77 @@ export class NaiveLedger {
     for (const token of tokens) this.sell(wallet, token, sets, sets.times(HALF));
   }
 
-  /** `shares` null: everything. The contract pays whole base units per outcome and keeps the rest. */
+  /** `shares` null: all shares. The contract pays whole base units per outcome and keeps the remainder. */
   redeem(wallet: string, token: string, shares: Fraction | null, ratio: Fraction): void {
     const sheet = this.sheet(wallet, token);
-    const given = shares ?? sheet.held.plus(sheet.untrackedShares);
-    if (given.isZero()) return;
-    const exact = given.times(ratio).times(UNITS);
+    const redeemed = shares ?? sheet.trackedShares.plus(sheet.untrackedShares);
+    if (redeemed.isZero()) return;
+    const exact = redeemed.times(ratio).times(UNITS);
     const paid = Fraction.of(exact.n / exact.d).over(UNITS);
-    this.list(wallet, token).push({ kind: 'out', shares: given, price: paid.over(given) });
+    this.list(wallet, token).push({ kind: 'out', shares: redeemed, price: paid.over(redeemed) });
   }
 
   send(wallet: string, token: string, shares: Fraction): void {
-    this.list(wallet, token).push({ kind: 'out', shares, price: 'given away' });
+    this.list(wallet, token).push({ kind: 'out', shares, price: 'sent' });
   }
 
   receive(wallet: string, token: string, shares: Fraction): void {
-    this.list(wallet, token).push({ kind: 'gift', shares });
+    this.list(wallet, token).push({ kind: 'untracked', shares });
   }
 
   /**
-   * NO given of n questions, YES of all others made. `shares`: per question; `fee`: so much less is handed out and paid, of sets with a known cost their
-   * part of it. Returns the dollars that belong to sets with a known cost.
+   * Converts the NO tokens `given` of n questions to the YES tokens `created` of all other questions. `shares`: per question. `fee`: reduces the created
+   * shares and the payment; sets with a known cost bear their share of it. Returns the dollars paid for sets with a known cost.
    */
-  convert(wallet: string, given: readonly string[], made: readonly string[], shares: Fraction, fee = ZERO): Fraction {
+  convert(
+    wallet: string,
+    given: readonly string[],
+    created: readonly string[],
+    shares: Fraction,
+    fee = ZERO,
+  ): Fraction {
     const sheets = given.map((token) => this.sheet(wallet, token));
-    const known = sheets.reduce((least, sheet) => min(least, sheet.held), shares);
+    const known = sheets.reduce((least, sheet) => min(least, sheet.trackedShares), shares);
     const n = Fraction.of(given.length);
     const average = sum(sheets.map((sheet) => sheet.average)).over(n);
     const released = n.minus(ONE);
-    const handed = shares.minus(fee);
-    const exact = known.times(handed).over(shares).times(UNITS);
-    const handedKnown = Fraction.of(exact.n / exact.d).over(UNITS);
+    const createdShares = shares.minus(fee);
+    const exact = known.times(createdShares).over(shares).times(UNITS);
+    const createdKnown = Fraction.of(exact.n / exact.d).over(UNITS);
     for (const token of given) {
-      if (made.length > 0 || known.isZero())
+      if (created.length > 0 || known.isZero())
         this.list(wallet, token).push({ kind: 'out', shares: known, price: 'at cost' });
       else {
-        const price = released.times(handedKnown).over(n.times(known));
+        const price = released.times(createdKnown).over(n.times(known));
         this.list(wallet, token).push({ kind: 'out', shares: known, price });
       }
       const rest = shares.minus(known);
       if (!rest.isZero()) {
-        // The rest goes unpriced, bought shares before gifts.
+        // The remaining shares leave without a price, tracked shares first.
         const left = this.sheet(wallet, token);
-        const own = min(rest, left.held);
+        const own = min(rest, left.trackedShares);
         const list = this.list(wallet, token);
-        if (!own.isZero()) list.push(...giveAwayTrackedShares(left.untrackedShares, own));
-        if (!rest.minus(own).isZero()) list.push({ kind: 'out', shares: rest.minus(own), price: 'given away' });
+        if (!own.isZero()) list.push(...sendTrackedShares(left.untrackedShares, own));
+        if (!rest.minus(own).isZero()) list.push({ kind: 'out', shares: rest.minus(own), price: 'sent' });
       }
     }
-    const paid = average.times(n).times(known).minus(released.times(handedKnown));
-    for (const token of made) {
-      if (!handedKnown.isZero()) {
-        const price = paid.over(handedKnown.times(Fraction.of(made.length)));
-        this.list(wallet, token).push({ kind: 'in', shares: handedKnown, price, lostToFee: ZERO });
+    const paid = average.times(n).times(known).minus(released.times(createdKnown));
+    for (const token of created) {
+      if (!createdKnown.isZero()) {
+        const price = paid.over(createdKnown.times(Fraction.of(created.length)));
+        this.list(wallet, token).push({ kind: 'in', shares: createdKnown, price, lostToFee: ZERO });
       }
-      if (!handed.minus(handedKnown).isZero()) this.receive(wallet, token, handed.minus(handedKnown));
+      if (!createdShares.minus(createdKnown).isZero()) this.receive(wallet, token, createdShares.minus(createdKnown));
     }
-    return handedKnown.times(released);
+    return createdKnown.times(released);
   }
 }
 
-/** Bought shares given away while gifts stay: the gifts are put aside and back. */
-function giveAwayTrackedShares(gifts: Fraction, own: Fraction): Entry[] {
-  if (gifts.isZero()) return [{ kind: 'out', shares: own, price: 'given away' }];
+/** Entries that send tracked shares but keep the untracked ones: all untracked shares are removed and added again. */
+function sendTrackedShares(untracked: Fraction, own: Fraction): Entry[] {
+  if (untracked.isZero()) return [{ kind: 'out', shares: own, price: 'sent' }];
   return [
-    { kind: 'out', shares: gifts.plus(own), price: 'given away' },
-    { kind: 'gift', shares: gifts },
+    { kind: 'out', shares: untracked.plus(own), price: 'sent' },
+    { kind: 'untracked', shares: untracked },
   ];
 }

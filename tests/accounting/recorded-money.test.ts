@@ -11,9 +11,20 @@ import {
 } from '../support/recorded-tables.js';
 import { checkIdentities } from './identities.js';
 import { compareLeaderboards, compareMarket, compareTag } from './list-views.js';
-import { type BookedPosition, bookedPositions, type RecordedBooks, recordedBooks } from './recorded-books.js';
+import {
+  createReferenceLedger,
+  type ReferenceLedger,
+  type ReferencePosition,
+  referencePositions,
+} from './reference-ledger.js';
 import { comparePositions, comparePrices, compareSnapshots, compareWalletSums } from './set-views.js';
-import { type BookedWallet, compareConditions, compareOpen, compareWallet, createComparison } from './wallet-views.js';
+import {
+  compareConditions,
+  compareOpen,
+  compareWallet,
+  createComparison,
+  type ReferenceWallet,
+} from './wallet-views.js';
 
 const DATABASE = 'market';
 const SEED = 18;
@@ -28,10 +39,10 @@ const TIMEOUT_MS = 900_000;
 let api: ApiHarness;
 let keys: readonly string[];
 let history: RecordedHistory;
-let books: RecordedBooks;
-let positions: readonly BookedPosition[];
-/** The one with most positions first. */
-let wallets: readonly BookedWallet[];
+let ledger: ReferenceLedger;
+let positions: readonly ReferencePosition[];
+/** By number of positions, descending. */
+let wallets: readonly ReferenceWallet[];
 let conditionOf: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
@@ -40,10 +51,10 @@ beforeAll(async () => {
   history = await readRecordedHistory();
   await insertRecordedTables(api.clickhouse, history);
   await publishViews({ client: api.clickhouse, database: DATABASE, views: publicViews, logger: silentLogger() });
-  books = recordedBooks(history);
-  positions = [...bookedPositions(books).values()];
-  conditionOf = new Map([...books.pairs].flatMap(([condition, pair]) => pair.map((token) => [token, condition])));
-  const byWallet = new Map<string, BookedPosition[]>();
+  ledger = createReferenceLedger(history);
+  positions = [...referencePositions(ledger).values()];
+  conditionOf = new Map([...ledger.pairs].flatMap(([condition, pair]) => pair.map((token) => [token, condition])));
+  const byWallet = new Map<string, ReferencePosition[]>();
   for (const one of positions) {
     const own = byWallet.get(one.wallet);
     if (own === undefined) byWallet.set(one.wallet, [one]);
@@ -51,13 +62,13 @@ beforeAll(async () => {
   }
   const nothing = { usdc: 0n, boughtUsdc: 0n, fees: 0n, feesAtPrice: 0n };
   wallets = [...byWallet]
-    .map(([wallet, own]) => ({ wallet, positions: own, traded: books.traded.get(wallet) ?? nothing }))
+    .map(([wallet, own]) => ({ wallet, positions: own, traded: ledger.traded.get(wallet) ?? nothing }))
     .sort((a, b) => b.positions.length - a.positions.length || (a.wallet < b.wallet ? -1 : 1));
 }, TIMEOUT_MS);
 afterAll(() => api.stop());
 
-/** `count` of a list in an order of their own, the same in every run. */
-function draw<T>(all: readonly T[], count: number): readonly T[] {
+/** A pseudo-random sample of `count` elements, the same in every run. */
+function sample<T>(all: readonly T[], count: number): readonly T[] {
   let state = SEED;
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -70,40 +81,40 @@ function draw<T>(all: readonly T[], count: number): readonly T[] {
     .map(([, one]) => one);
 }
 
-const isSettled = (token: string): boolean => books.settled.has(token);
+const isSettled = (token: string): boolean => ledger.settled.has(token);
 const depsOf = (comparison: ReturnType<typeof createComparison>, worker = 0) => ({
   api,
   key: keys[worker] as string,
   comparison,
   isSettled,
-  pastPriceOf: books.pastPriceOf,
+  pastPriceOf: ledger.pastPriceOf,
 });
-/** Nothing is apart, and every view has been compared so often at least. */
+/** Expects no difference, and at least the given number of comparisons per view. */
 function expectSame(comparison: ReturnType<typeof createComparison>, views: Readonly<Record<string, number>>): void {
-  expect(comparison.apart).toEqual([]);
+  expect(comparison.differences).toEqual([]);
   for (const [view, atLeast] of Object.entries(views))
     expect(comparison.compared.get(view) ?? 0, view).toBeGreaterThanOrEqual(atLeast);
   expect([...comparison.compared.keys()].sort()).toEqual(Object.keys(views).sort());
 }
 
-describe('the money of every recorded wallet', () => {
+describe('accounting of every recorded wallet', () => {
   it(
-    'obeys the identities in all tables, wallet by wallet and block by block',
+    'satisfies the accounting identities in all tables, per wallet and per block',
     async () => {
       expect(wallets.length).toBeGreaterThan(500);
-      for (const [name, { compared, apart, largest }] of await checkIdentities(api.clickhouse)) {
+      for (const [name, { compared, violations, largest }] of await checkIdentities(api.clickhouse)) {
         expect(compared, name).toBeGreaterThanOrEqual(200);
-        expect(apart, `${name}: ${apart} of ${compared}, at most ${largest} apart`).toBe(0);
+        expect(violations, `${name}: ${violations} of ${compared} rows, difference at most ${largest}`).toBe(0);
       }
     },
     TIMEOUT_MS,
   );
 
   it(
-    'is the money of the second books in all tables and public views',
+    'equals the reference ledger in all tables and public views',
     async () => {
       const comparison = createComparison();
-      const deps = { api, comparison, database: DATABASE, books, positions, wallets };
+      const deps = { api, comparison, database: DATABASE, ledger, positions, wallets };
       await comparePositions(deps);
       await comparePrices(deps);
       await compareWalletSums(deps);
@@ -126,15 +137,15 @@ describe('the money of every recorded wallet', () => {
   );
 
   it(
-    'is the money of the second books in the leaderboards, in summaries of many wallets and in the sums of everybody',
+    'equals the reference ledger in leaderboards, in batch summaries and in the sums over all wallets',
     async () => {
       const comparison = createComparison();
       const deps = depsOf(comparison);
       await compareLeaderboards(deps, wallets);
       await compareOpen(deps, wallets);
-      const boards = ['total_pnl', 'realized', 'unrealized', 'profit', 'loss', 'volume', 'wins', 'positions'];
+      const metrics = ['total_pnl', 'realized', 'unrealized', 'profit', 'loss', 'volume', 'wins', 'positions'];
       expectSame(comparison, {
-        ...Object.fromEntries(boards.map((sort) => [`/v3/leaderboard?sort=${sort}`, 10 * wallets.length])),
+        ...Object.fromEntries(metrics.map((sort) => [`/v3/leaderboard?sort=${sort}`, 10 * wallets.length])),
         '/v3/wallets/batch': 10 * wallets.length,
         '/v3/stats': 4,
         '/v1/wallets/positions': 2_000,
@@ -144,7 +155,7 @@ describe('the money of every recorded wallet', () => {
   );
 
   it(
-    'is the money of the second books in the leaderboards of every tag, narrow and wide',
+    'equals the reference ledger in the leaderboards of every tag, narrow and wide',
     async () => {
       const tags = new Map<string, Set<string>>();
       for (const event of history.catalog) {
@@ -164,7 +175,7 @@ describe('the money of every recorded wallet', () => {
   );
 
   it(
-    'is the money of the second books in every list of the holders of a market',
+    'equals the reference ledger in every list of the positions in a market',
     async () => {
       const slugs = new Map(
         history.catalog.flatMap((event) =>
@@ -173,8 +184,8 @@ describe('the money of every recorded wallet', () => {
       );
       const comparison = createComparison();
       const conditions = [...new Set(positions.map((one) => conditionOf.get(one.tokenId) as string))].sort();
-      for (const condition of draw(conditions, DRAWN_MARKETS)) {
-        const market = { condition, tokens: books.pairs.get(condition) ?? [], slug: slugs.get(condition) ?? null };
+      for (const condition of sample(conditions, DRAWN_MARKETS)) {
+        const market = { condition, tokens: ledger.pairs.get(condition) ?? [], slug: slugs.get(condition) ?? null };
         await compareMarket(depsOf(comparison), market, positions);
       }
       expectSame(comparison, {
@@ -190,10 +201,10 @@ describe('the money of every recorded wallet', () => {
   );
 
   it(
-    'is the money of the second books in every view of a wallet',
+    'equals the reference ledger in every view of a wallet',
     async () => {
       const comparison = createComparison();
-      const chosen = [...wallets.slice(0, LARGEST), ...draw(wallets.slice(LARGEST), DRAWN)];
+      const chosen = [...wallets.slice(0, LARGEST), ...sample(wallets.slice(LARGEST), DRAWN)];
       const left = [...chosen];
       await Promise.all(
         keys.map(async (_key, worker) => {
@@ -201,8 +212,8 @@ describe('the money of every recorded wallet', () => {
             await compareWallet(depsOf(comparison, worker), one);
         }),
       );
-      const few = wallets.filter((one) => one.positions.length < 20);
-      for (const one of draw(few, DRAWN_WALLETS_OF_CONDITIONS))
+      const smallWallets = wallets.filter((one) => one.positions.length < 20);
+      for (const one of sample(smallWallets, DRAWN_WALLETS_OF_CONDITIONS))
         await compareConditions(depsOf(comparison), one, (token) => conditionOf.get(token) as string);
       const n = chosen.length;
       expectSame(comparison, {
@@ -231,10 +242,10 @@ describe('the money of every recorded wallet', () => {
   );
 });
 
-describe('the cash of every recorded change', () => {
+describe('cash of every recorded position event', () => {
   const rows = <T>(text: string) => api.clickhouse.query<T>(text);
 
-  it('of a fill is what was paid', async () => {
+  it('of a fill equals the amount paid', async () => {
     const [fills] = await rows<object>(
       `SELECT countIf(cash != if(action = 'BUY', -toInt64(usdc), toInt64(usdc))) AS other
       FROM pnl_events FINAL WHERE action IN ('BUY', 'SELL') AND untracked = 0
@@ -243,7 +254,7 @@ describe('the cash of every recorded change', () => {
     expect(fills).toEqual({ other: '0' });
   });
 
-  it('of a merge of shares that were bought is one unit for a pair, odd amounts included', async () => {
+  it('of a merge of bought shares is one unit per pair, also for odd amounts', async () => {
     const merged = new Map(
       history.blocks.flatMap((events) =>
         events.flatMap((event) =>
@@ -251,10 +262,10 @@ describe('the cash of every recorded change', () => {
         ),
       ),
     );
-    const told = await rows<{ id: string; cash: string }>(
+    const merges = await rows<{ id: string; cash: string }>(
       `SELECT id, toString(sum(cash)) AS cash FROM pnl_events FINAL WHERE action = 'MERGE' GROUP BY id HAVING sum(untracked) = 0`,
     );
-    expect(told.length).toBeGreaterThan(300);
-    expect(told.filter(({ id, cash }) => BigInt(cash) !== merged.get(id))).toEqual([]);
+    expect(merges.length).toBeGreaterThan(300);
+    expect(merges.filter(({ id, cash }) => BigInt(cash) !== merged.get(id))).toEqual([]);
   });
 });

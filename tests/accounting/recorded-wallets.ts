@@ -7,7 +7,7 @@ import { computeBlockActivity } from '../../processors/activity/block-activity.j
 import { createTokens } from '../../processors/activity/tokens.js';
 import type { ActivityState, WalletActivity } from '../../schemas/types.gen.js';
 
-/** What every wallet of the recording did, in chain order. */
+/** Activity of all wallets of the recording, in chain order. */
 export async function recordedActivity(): Promise<readonly WalletActivity[]> {
   const source = await createRecordedChainSource({
     recording: openRecording(path.join(import.meta.dirname, '../recorded/set')),

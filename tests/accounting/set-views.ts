@@ -1,6 +1,6 @@
 import type { ApiHarness } from '../support/api.js';
-import type { BookedPosition, RecordedBooks } from './recorded-books.js';
-import { type BookedWallet, type Comparison, compareRows, sumOf, sumsOf, units } from './wallet-views.js';
+import type { ReferenceLedger, ReferencePosition } from './reference-ledger.js';
+import { type Comparison, compareRows, type ReferenceWallet, sumOf, sumsOf, units } from './wallet-views.js';
 
 type Row = Record<string, unknown>;
 
@@ -9,16 +9,16 @@ export interface SetViewDeps {
   readonly comparison: Comparison;
   /** Of the public views. */
   readonly database: string;
-  readonly books: RecordedBooks;
-  readonly positions: readonly BookedPosition[];
-  readonly wallets: readonly BookedWallet[];
+  readonly ledger: ReferenceLedger;
+  readonly positions: readonly ReferencePosition[];
+  readonly wallets: readonly ReferenceWallet[];
 }
 
-const size = (one: BookedPosition) => one.size;
-const bought = (one: BookedPosition) => one.bought;
-const realized = (one: BookedPosition) => one.realized;
-const withFees = (one: BookedPosition) => one.costWithFees;
-const feeCost = (one: BookedPosition) => one.feeCost;
+const size = (one: ReferencePosition) => one.size;
+const bought = (one: ReferencePosition) => one.bought;
+const realized = (one: ReferencePosition) => one.realized;
+const withFees = (one: ReferencePosition) => one.costWithFees;
+const feeCost = (one: ReferencePosition) => one.feeCost;
 const idOf = (row: Row) => `${row.wallet} ${row.token}`;
 const raw = (shown: unknown): bigint => BigInt(shown as string);
 
@@ -30,7 +30,7 @@ export async function comparePositions({ api, comparison, database, positions }:
       `SELECT wallet, toString(token_id) AS token, toString(p.size) AS size, toString(p.size - p.received) AS tracked, toString(p.cost) AS cost,
         toString(p.realized_pnl) AS realized, toString(p.total_bought) AS bought, toString(p.fee_cost) AS fee_cost FROM ${table} AS p FINAL`,
     );
-    const amounts = { size, tracked: (one: BookedPosition) => one.tracked, cost: withFees, realized, bought };
+    const amounts = { size, tracked: (one: ReferencePosition) => one.tracked, cost: withFees, realized, bought };
     compareRows(comparison, `table ${table}`, rows, positions, idOf, { ...amounts, fee_cost: feeCost }, raw);
   }
   for (const [view, listed] of [
@@ -47,23 +47,23 @@ export async function comparePositions({ api, comparison, database, positions }:
 }
 
 /** The newest price of every token that anybody has, or had, a position in. */
-export async function comparePrices({ api, comparison, database, books, positions }: SetViewDeps): Promise<void> {
+export async function comparePrices({ api, comparison, database, ledger, positions }: SetViewDeps): Promise<void> {
   const rows = await api.clickhouse.query<Row>(
     `SELECT toString(token_id) AS token, ifNull(toString(price), '') AS price FROM ${database}.prices_now`,
   );
   const shown = new Map(rows.map((row) => [row.token, row.price]));
   for (const token of new Set(positions.map((one) => one.tokenId))) {
     const found = shown.get(token) ?? '';
-    comparison.same('view prices_now', token, found === '' ? null : units(found), books.priceOf(token));
+    comparison.same('view prices_now', token, found === '' ? null : units(found), ledger.priceOf(token));
   }
 }
 
-/** Sums of every wallet: `sums` of a SELECT by wallet against those of the books. */
+/** Sums of every wallet: `sums` of a SELECT by wallet against those of the ledger. */
 async function compareSums(
   { api, comparison, wallets }: SetViewDeps,
   view: string,
   sql: string,
-  sums: Readonly<Record<string, (booked: BookedWallet) => bigint>>,
+  sums: Readonly<Record<string, (booked: ReferenceWallet) => bigint>>,
   read: (shown: unknown) => bigint,
 ): Promise<void> {
   const rows = await api.clickhouse.query<Row>(sql);
@@ -78,10 +78,10 @@ async function compareSums(
 
 /** What every wallet realized, traded, paid and got, and what it has, by tables and views that know nothing of each other. */
 export async function compareWalletSums(deps: SetViewDeps): Promise<void> {
-  const { database, books } = deps;
-  const made = ({ positions }: BookedWallet) => sumOf(positions, realized);
-  const volume = ({ traded }: BookedWallet) => traded.usdc;
-  const fees = ({ traded }: BookedWallet) => traded.fees;
+  const { database, ledger } = deps;
+  const made = ({ positions }: ReferenceWallet) => sumOf(positions, realized);
+  const volume = ({ traded }: ReferenceWallet) => traded.usdc;
+  const fees = ({ traded }: ReferenceWallet) => traded.fees;
   for (const view of ['pnl_events', 'wallet_days']) {
     const sql = `SELECT wallet, toString(sum(realized_pnl_usd)) AS realized, toString(sum(party_usd)) AS volume, toString(sum(fee_usd)) AS fees
       FROM ${database}.${view} GROUP BY wallet`;
@@ -111,7 +111,7 @@ export async function compareWalletSums(deps: SetViewDeps): Promise<void> {
       UNION ALL SELECT wallet, if(kind = 'split', -amount, amount) FROM ${database}.splits_merges
       UNION ALL SELECT wallet, toDecimal64(0, 6) FROM ${database}.positions
     ) WHERE wallet IN (SELECT wallet FROM ${database}.positions) GROUP BY wallet`,
-    { cash: ({ wallet }) => books.cash.get(wallet) ?? 0n },
+    { cash: ({ wallet }) => ledger.cash.get(wallet) ?? 0n },
     units,
   );
   // As the documentation of the view tells analysts to compute it, each position rounded once.
@@ -135,8 +135,8 @@ export async function compareWalletSums(deps: SetViewDeps): Promise<void> {
 
 /** The leaderboard snapshots of every metric, which list everybody. */
 export async function compareSnapshots(deps: SetViewDeps): Promise<void> {
-  const isSettled = (token: string) => deps.books.settled.has(token);
-  const sums = ({ positions }: BookedWallet) => sumsOf(positions, isSettled);
+  const isSettled = (token: string) => deps.ledger.settled.has(token);
+  const sums = ({ positions }: ReferenceWallet) => sumsOf(positions, isSettled);
   const boards = await deps.api.clickhouse.query<{ board: string }>('SELECT DISTINCT board FROM leaderboards');
   for (const { board } of boards)
     await compareSums(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Maker, ScriptedVenue } from './world.js';
 
-/** Something that happens at the venue. */
+/** A step of the simulated venue. */
 export type Step = (world: ScriptedVenue) => void;
 const small = fc.integer({ min: 0, max: 7 });
 /** Even, so that halves of it are whole base units. */
@@ -40,14 +40,14 @@ const resolveStep: fc.Arbitrary<Step> = fc.tuple(small, fc.constantFrom(0n, 1n, 
       world.resolve(market, first),
 );
 const redeemStep: fc.Arbitrary<Step> = fc.tuple(small, small, fc.boolean()).map(
-  ([market, who, told]) =>
+  ([market, who, amountsLogged]) =>
     (world) =>
-      world.redeem(market, who, told),
+      world.redeem(market, who, amountsLogged),
 );
 const convertStep: fc.Arbitrary<Step> = fc.tuple(fc.integer({ min: 1, max: 15 }), small, amount, fc.boolean()).map(
-  ([mask, who, each, told]) =>
+  ([mask, who, each, termsLogged]) =>
     (world) =>
-      world.convert(mask, who, each, told),
+      world.convert(mask, who, each, termsLogged),
 );
 const transferStep: fc.Arbitrary<Step> = fc.tuple(small, outcome, small, small, amount).map(
   ([market, side, from, to, each]) =>
@@ -55,7 +55,7 @@ const transferStep: fc.Arbitrary<Step> = fc.tuple(small, outcome, small, small, 
       world.transfer(market, side, from, to, each),
 );
 
-/** Histories of every event; their transactions and blocks end in any place. */
+/** Histories of all kinds of steps, with block boundaries at random positions. */
 export const history = (transfers: boolean) =>
   fc.array(
     fc.tuple(
@@ -67,13 +67,13 @@ export const history = (transfers: boolean) =>
         { weight: 3, arbitrary: redeemStep },
         ...(transfers ? [{ weight: 2, arbitrary: transferStep }] : []),
       ),
-      // Transactions end, blocks end: in any place.
+      // True: the block ends after this step.
       fc.boolean(),
     ),
     { minLength: 1, maxLength: 60 },
   );
 
-/** The world after these steps. */
+/** Runs the steps; each is a transaction. */
 export function play(world: ScriptedVenue, steps: readonly (readonly [Step, boolean])[]): ScriptedVenue {
   for (const [step, ends] of steps) {
     step(world);

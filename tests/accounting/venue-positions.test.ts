@@ -14,8 +14,8 @@ import type { ActivityState } from '../../schemas/types.gen.js';
 const WALLET = '0xeebde7a0e019a63e6b476eb425505b7b3e6eba30';
 
 /**
- * What the venue's positions list said about this wallet a minute or two after its last recorded row (2026-03-31, 14:12 UTC): every position in
- * a window that opened inside the recorded rows. Market, outcome, size, average price, shares ever bought, realized profit.
+ * The venue's list of this wallet's positions, fetched a minute or two after its last recorded row (2026-03-31, 14:12 UTC): every position in a window
+ * that opened within the recorded rows. Market, outcome, size, average price, shares bought in total, realized PnL.
  */
 const VENUE = [
   ['btc-updown-15m-1774964700', 0, 10661.398774, 0.975799, 10675.996314, 0],
@@ -44,25 +44,25 @@ const VENUE = [
   ['eth-updown-5m-1774966200', 1, 207.875591, 0.214457, 217.949751, 0],
 ] as const;
 
-/** Where the rows and the list tell of different shares: ours less the venue's. */
-const DISAGREEMENTS: Readonly<Record<string, { readonly shares: number; readonly because: string }>> = {
+/** Positions whose shares differ between the recorded rows and the list; `shares`: recorded minus listed. */
+const DISAGREEMENTS: Readonly<Record<string, { readonly shares: number; readonly reason: string }>> = {
   'btc-updown-15m-1774965600 1': {
     shares: -28.34048,
-    because: 'open when the list was taken: bought after the last row',
+    reason: 'open when the list was taken: bought after the last row',
   },
   'btc-updown-5m-1774966200 0': {
     shares: -45.47156,
-    because: 'open when the list was taken: bought after the last row',
+    reason: 'open when the list was taken: bought after the last row',
   },
   'eth-updown-15m-1774965600 1': {
     shares: -22.4787,
-    because: 'open when the list was taken: bought after the last row',
+    reason: 'open when the list was taken: bought after the last row',
   },
   'eth-updown-5m-1774966200 1': {
     shares: -66.741591,
-    because: 'open when the list was taken: bought after the last row',
+    reason: 'open when the list was taken: bought after the last row',
   },
-  'btc-updown-5m-1774965600 1': { shares: 96.39, because: 'the rows hold two buys twice (95.14 and 1.25 shares)' },
+  'btc-updown-5m-1774965600 1': { shares: 96.39, reason: 'the rows contain two buys twice (95.14 and 1.25 shares)' },
 };
 
 const recording = openRecording(path.join(import.meta.dirname, '../recorded/set'));
@@ -123,10 +123,10 @@ describe('positions of a recorded wallet', () => {
 
   it.each(VENUE)('%s, outcome %i', (slug, outcome, size, average, bought, realized) => {
     const holding = holdingOf(slug, outcome);
-    const apart = DISAGREEMENTS[`${slug} ${outcome}`];
-    expect(units(holding.size)).toBeCloseTo(size + (apart?.shares ?? 0), 3);
-    if (apart !== undefined) return;
-    // Gross of the share fee, and the average over it; the list rounds its average down at every buy, up to some hundred of them.
+    const disagreement = DISAGREEMENTS[`${slug} ${outcome}`];
+    expect(units(holding.size)).toBeCloseTo(size + (disagreement?.shares ?? 0), 3);
+    if (disagreement !== undefined) return;
+    // Shares and average include the share fee. The list rounds its average down at every buy, up to a few hundred times.
     expect(units(holding.bought)).toBeCloseTo(bought, 3);
     const above = Number(averagePrice(holding)) / 1e18 - average;
     // Rows carry whole seconds: which of a buy and a sale came first within one is not recorded.

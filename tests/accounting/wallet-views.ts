@@ -1,16 +1,16 @@
 import type { ApiHarness } from '../support/api.js';
-import { type BookedPosition, type RecordedBooks, type Traded, worthOf } from './recorded-books.js';
+import { type ReferenceLedger, type ReferencePosition, type Traded, worthOf } from './reference-ledger.js';
 
-/** Compares money that was shown with money of the books; every difference is kept with the name of its view. */
+/** Compares amounts of responses with the reference ledger; collects the differences with the name of their view. */
 export function createComparison() {
   const compared = new Map<string, number>();
-  const apart: string[] = [];
+  const differences: string[] = [];
   return {
     compared,
-    apart,
+    differences,
     same(view: string, what: string, shown: unknown, expected: unknown): void {
       compared.set(view, (compared.get(view) ?? 0) + 1);
-      if (shown !== expected && apart.length < 50) apart.push(`${view} ${what}: ${shown} v ${expected}`);
+      if (shown !== expected && differences.length < 50) differences.push(`${view} ${what}: ${shown} v ${expected}`);
     },
   };
 }
@@ -18,7 +18,7 @@ export type Comparison = ReturnType<typeof createComparison>;
 
 /** Base units of a JSON number or text of dollars or shares. */
 export const units = (shown: unknown): bigint => BigInt(Math.round(Number(shown) * 1e6));
-/** To the nearest cent, halves up in size. */
+/** Nearest cent, halves away from zero. */
 const toCent = (amount: bigint): bigint => {
   const size = (((amount < 0n ? -amount : amount) + 5_000n) / 10_000n) * 10_000n;
   return amount < 0n ? -size : size;
@@ -30,9 +30,9 @@ type Row = Record<string, unknown>;
 const SPAN = 'after=1700000000&before=1990000000';
 const PAGE = 300;
 
-/** Sums of a wallet's booked positions. */
-export function sumsOf(positions: readonly BookedPosition[], isSettled: (token: string) => boolean) {
-  const realized = (one: BookedPosition) => one.realized;
+/** Sums over a wallet's positions. */
+export function sumsOf(positions: readonly ReferencePosition[], isSettled: (token: string) => boolean) {
+  const realized = (one: ReferencePosition) => one.realized;
   return {
     realized: sumOf(positions, realized),
     profit: sumOf(
@@ -50,9 +50,9 @@ export function sumsOf(positions: readonly BookedPosition[], isSettled: (token: 
   };
 }
 
-export interface BookedWallet {
+export interface ReferenceWallet {
   readonly wallet: string;
-  readonly positions: readonly BookedPosition[];
+  readonly positions: readonly ReferencePosition[];
   readonly traded: Traded;
 }
 
@@ -61,15 +61,15 @@ export interface WalletViewDeps {
   readonly key: string;
   readonly comparison: Comparison;
   readonly isSettled: (token: string) => boolean;
-  readonly pastPriceOf: RecordedBooks['pastPriceOf'];
+  readonly pastPriceOf: ReferenceLedger['pastPriceOf'];
 }
 
-/** Holds the fields of a summary against the sums of positions. */
+/** Compares the fields of a summary with the sums of the positions. */
 export function compareSummary(
   { comparison, isSettled }: Pick<WalletViewDeps, 'comparison' | 'isSettled'>,
   view: string,
   shown: Row,
-  { wallet, positions, traded }: BookedWallet,
+  { wallet, positions, traded }: ReferenceWallet,
 ): void {
   const sums = sumsOf(positions, isSettled);
   const same = (field: string, expected: bigint) =>
@@ -105,35 +105,35 @@ export async function pagesOf<T>(
   }
 }
 
-/** Holds the rows of a list against the positions of the books: those that it must have, each once, and their amounts. */
+/** Compares the rows of a list with the expected positions: each exactly once, with its amounts. */
 export function compareRows(
   comparison: Comparison,
   view: string,
   rows: readonly Row[],
-  expected: readonly BookedPosition[],
+  expected: readonly ReferencePosition[],
   idOf: (row: Row) => string,
-  amounts: Readonly<Record<string, (one: BookedPosition) => bigint>>,
+  amounts: Readonly<Record<string, (one: ReferencePosition) => bigint>>,
   read: (shown: unknown) => bigint = units,
 ): void {
   comparison.same(view, 'rows', rows.length, expected.length);
   const left = new Map(expected.map((one) => [`${one.wallet} ${one.tokenId}`, one]));
   for (const row of rows) {
-    const booked = left.get(idOf(row));
+    const reference = left.get(idOf(row));
     left.delete(idOf(row));
-    comparison.same(view, `${idOf(row)} booked`, booked !== undefined, true);
-    if (booked === undefined) continue;
+    comparison.same(view, `${idOf(row)} expected`, reference !== undefined, true);
+    if (reference === undefined) continue;
     for (const [field, of] of Object.entries(amounts))
-      comparison.same(view, `${idOf(row)} ${field}`, read(row[field]), of(booked));
+      comparison.same(view, `${idOf(row)} ${field}`, read(row[field]), of(reference));
   }
 }
 
-const size = (one: BookedPosition) => one.size;
-const bought = (one: BookedPosition) => one.bought;
-const realized = (one: BookedPosition) => one.realized;
-const unrealized = (one: BookedPosition) => one.unrealized;
-const cost = (one: BookedPosition) => one.cost;
-const value = (one: BookedPosition) => one.value;
-const price = (one: BookedPosition) => one.price ?? 0n;
+const size = (one: ReferencePosition) => one.size;
+const bought = (one: ReferencePosition) => one.bought;
+const realized = (one: ReferencePosition) => one.realized;
+const unrealized = (one: ReferencePosition) => one.unrealized;
+const cost = (one: ReferencePosition) => one.cost;
+const value = (one: ReferencePosition) => one.value;
+const price = (one: ReferencePosition) => one.price ?? 0n;
 
 const openAmounts = {
   size,
@@ -146,16 +146,16 @@ const openAmounts = {
 } as const;
 
 /** Every view of one wallet's money. */
-export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet): Promise<void> {
+export async function compareWallet(deps: WalletViewDeps, booked: ReferenceWallet): Promise<void> {
   const { api, key, comparison, isSettled, pastPriceOf } = deps;
   const { wallet, positions, traded } = booked;
   const { same } = comparison;
-  const ask = (path: string) => api.ok<Row>(path, key);
+  const request = (path: string) => api.ok<Row>(path, key);
   const sums = sumsOf(positions, isSettled);
-  const [held, finished] = [positions.filter((one) => one.size > 0n), positions.filter((one) => one.size === 0n)];
+  const [open, closed] = [positions.filter((one) => one.size > 0n), positions.filter((one) => one.size === 0n)];
   const idBy = (field: string) => (row: Row) => `${wallet} ${row[field]}`;
 
-  const summary = await ask(`/v3/wallets/${wallet}?include_combos=true&include_accounting_summary=true`);
+  const summary = await request(`/v3/wallets/${wallet}?include_combos=true&include_accounting_summary=true`);
   compareSummary(deps, '/v3/wallets/{address}', summary, booked);
   const combos = summary.combo_pnl as Row;
   same('/v3/wallets/{address}', `${wallet} markets and combos`, units(summary.realized_pnl), sums.realized);
@@ -175,9 +175,9 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
     redeemable_payout: (one) => (isSettled(one.tokenId) ? one.value : 0n),
   });
 
-  const all = await ask(`/v3/wallets/${wallet}/pnl`);
+  const all = await request(`/v3/wallets/${wallet}/pnl`);
   compareSummary(deps, '/v3/wallets/{address}/pnl', all, booked);
-  const span = await ask(`/v3/wallets/${wallet}/pnl?${SPAN}&include_unrealized=true`);
+  const span = await request(`/v3/wallets/${wallet}/pnl?${SPAN}&include_unrealized=true`);
   same('/v3/wallets/{address}/pnl of a span', `${wallet} realized`, units(span.realized_pnl), sums.realized);
   same(
     '/v3/wallets/{address}/pnl of a span',
@@ -186,7 +186,7 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
     sums.realized + sums.unrealized,
   );
   for (const group of ['hour', 'day', 'week', 'month']) {
-    const series = await ask(`/v3/wallets/${wallet}/pnl/events?${SPAN}&group=${group}`);
+    const series = await request(`/v3/wallets/${wallet}/pnl/events?${SPAN}&group=${group}`);
     const buckets = series.buckets as Row[];
     const view = `/v3/wallets/{address}/pnl/events by ${group}`;
     same(view, `${wallet} total`, units(series.total_realized_pnl), sums.realized);
@@ -198,14 +198,19 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
     );
     same(view, `${wallet} last`, units(buckets.at(-1)?.cumulative_pnl ?? 0), sums.realized);
   }
-  const alone = await ask(`/v3/wallets/${wallet}/pnl/events`);
-  same('/v3/wallets/{address}/pnl/events', `${wallet} realized`, units(alone.total_realized_pnl), sums.realized);
-  same('/v3/wallets/{address}/pnl/events', `${wallet} total`, units(alone.total_pnl), sums.realized + sums.unrealized);
+  const withoutSpan = await request(`/v3/wallets/${wallet}/pnl/events`);
+  same('/v3/wallets/{address}/pnl/events', `${wallet} realized`, units(withoutSpan.total_realized_pnl), sums.realized);
+  same(
+    '/v3/wallets/{address}/pnl/events',
+    `${wallet} total`,
+    units(withoutSpan.total_pnl),
+    sums.realized + sums.unrealized,
+  );
 
-  const open = await pagesOf<Row>(deps, `/v1/wallets/${wallet}/positions`, 'positions', 100);
-  compareRows(comparison, '/v1/wallets/{addr}/positions', open, held, idBy('asset'), openAmounts);
+  const openRows = await pagesOf<Row>(deps, `/v1/wallets/${wallet}/positions`, 'positions', 100);
+  compareRows(comparison, '/v1/wallets/{addr}/positions', openRows, open, idBy('asset'), openAmounts);
 
-  const onchain = await ask(`/v2/wallets/${wallet}/positions/onchain`);
+  const onchain = await request(`/v2/wallets/${wallet}/positions/onchain`);
   const whole = '/v2/wallets/{address}/positions/onchain';
   same(whole, `${wallet} realized`, units(onchain.total_realized_pnl), toCent(sums.realized));
   same(whole, `${wallet} unrealized`, units(onchain.total_unrealized_pnl), toCent(sums.unrealized));
@@ -213,16 +218,16 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
   const fields = { size, realized_pnl: realized, unrealized_pnl: unrealized, total_bought: bought };
   compareRows(comparison, whole, onchain.positions as Row[], positions, idBy('token_id'), fields);
 
-  const closed = await pagesOf<Row>(deps, `/v2/wallets/${wallet}/closed-positions`, 'positions', 50);
-  const everBought = finished.filter((one) => one.bought > 0n);
-  compareRows(comparison, '/v2/wallets/{address}/closed-positions', closed, everBought, idBy('asset'), {
+  const closedRows = await pagesOf<Row>(deps, `/v2/wallets/${wallet}/closed-positions`, 'positions', 50);
+  const everBought = closed.filter((one) => one.bought > 0n);
+  compareRows(comparison, '/v2/wallets/{address}/closed-positions', closedRows, everBought, idBy('asset'), {
     total_bought: bought,
     realized_pnl: realized,
     cur_price: price,
   });
 
   if (positions.length <= 500) {
-    const { positions: shown } = await ask(`/v2/onchain/positions?wallet=${wallet}&limit=500`);
+    const { positions: shown } = await request(`/v2/onchain/positions?wallet=${wallet}&limit=500`);
     compareRows(comparison, '/v2/onchain/positions', shown as Row[], positions, idBy('token_id'), {
       size,
       realized_pnl: (one) => toCent(one.realized),
@@ -240,18 +245,23 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
   const usdc = sumOf(bySize, (row) => units(row.total_bought_usdc));
   same('/clobv2/positions', `${wallet} bought for`, usdc, traded.boughtUsdc);
 
-  // After fees: what went as fees, in USDC and in shares, is gone; what has no price counts at its cost.
+  // After fees in USDC and in shares; positions without a price count at their cost.
   const { series } = await api.ok<{ series: Row[] }>(`/v1/trader/${wallet}/pnl?period=1D`, key);
-  const made = sumOf(positions, (one) => one.realized - one.feeCost - one.costWithFees);
+  const realizedAfterFees = sumOf(positions, (one) => one.realized - one.feeCost - one.costWithFees);
   const worth = sumOf(positions, (one) => (one.price === null ? one.costWithFees : one.unrealized + one.cost));
-  same('/v1/trader/{wallet}/pnl', wallet, units(series.at(-1)?.pnl ?? 0), made + worth - traded.fees);
+  same('/v1/trader/{wallet}/pnl', wallet, units(series.at(-1)?.pnl ?? 0), realizedAfterFees + worth - traded.fees);
   // Nothing was done since the first point: the others differ from the newest by nothing but the prices of their times.
   for (const { timestamp, pnl } of series.slice(0, -1)) {
     const then = sumOf(positions, (one) => {
       const at = pastPriceOf(one.tokenId, timestamp as number);
       return at === null ? one.costWithFees : worthOf(one.tracked, at);
     });
-    same('/v1/trader/{wallet}/pnl of the past', `${wallet} ${timestamp}`, units(pnl), made + then - traded.fees);
+    same(
+      '/v1/trader/{wallet}/pnl of the past',
+      `${wallet} ${timestamp}`,
+      units(pnl),
+      realizedAfterFees + then - traded.fees,
+    );
   }
 
   for (const [flag, expected] of [
@@ -259,14 +269,14 @@ export async function compareWallet(deps: WalletViewDeps, booked: BookedWallet):
     [1, sums.realized + sums.unrealized],
   ] as const) {
     api.clock.nowMs += 11_000;
-    const equity = await ask(`/v2/trader/${wallet}/equity?period=all&include_unrealized=${flag}`);
+    const equity = await request(`/v2/trader/${wallet}/equity?period=all&include_unrealized=${flag}`);
     const last = (equity.raw as { final_pnl: number }).final_pnl;
     same('/v2/trader/{wallet}/equity', `${wallet} ${flag}`, units(last), toCent(expected));
   }
 }
 
-/** The open positions of all wallets that one page holds, some wallets in one request. */
-export async function compareOpen(deps: WalletViewDeps, wallets: readonly BookedWallet[]): Promise<void> {
+/** Open positions of the wallets that fit on one page, several wallets per request. */
+export async function compareOpen(deps: WalletViewDeps, wallets: readonly ReferenceWallet[]): Promise<void> {
   const { api, key, comparison } = deps;
   const most = 500;
   const listed = wallets.filter(({ positions }) => positions.length <= most);
@@ -276,17 +286,17 @@ export async function compareOpen(deps: WalletViewDeps, wallets: readonly Booked
     const path = `/v1/wallets/positions?wallets=${names}&limit=${most}`;
     const body = await api.ok<{ wallets: { positions: Row[] }[] }>(path, key);
     some.forEach(({ wallet, positions }, i) => {
-      const held = positions.filter((one) => one.size > 0n);
+      const open = positions.filter((one) => one.size > 0n);
       const rows = body.wallets[i]?.positions ?? [];
-      compareRows(comparison, '/v1/wallets/positions', rows, held, (row) => `${wallet} ${row.asset}`, openAmounts);
+      compareRows(comparison, '/v1/wallets/positions', rows, open, (row) => `${wallet} ${row.asset}`, openAmounts);
     });
   }
 }
 
-/** A wallet's profit condition by condition. */
+/** PnL of a wallet per condition. */
 export async function compareConditions(
   { api, key, comparison }: WalletViewDeps,
-  { wallet, positions }: BookedWallet,
+  { wallet, positions }: ReferenceWallet,
   conditionOf: (token: string) => string,
 ): Promise<void> {
   const conditions = [...new Set(positions.map((one) => conditionOf(one.tokenId)))];
@@ -295,7 +305,7 @@ export async function compareConditions(
     const shown = await api.ok<Row>(`/v3/wallets/${wallet}/pnl?condition_id=${condition}`, key);
     const view = '/v3/wallets/{address}/pnl?condition_id=';
     comparison.same(view, `${wallet} ${condition}`, units(shown.net_realized_pnl), sumOf(own, realized));
-    comparison.same(view, `${wallet} ${condition} held`, units(shown.unrealized_pnl), sumOf(own, unrealized));
+    comparison.same(view, `${wallet} ${condition} unrealized`, units(shown.unrealized_pnl), sumOf(own, unrealized));
     const span = await api.ok<Row>(`/v3/wallets/${wallet}/pnl?condition_id=${condition}&${SPAN}`, key);
     comparison.same(`${view} of a span`, `${wallet} ${condition}`, units(span.realized_pnl), sumOf(own, realized));
   }

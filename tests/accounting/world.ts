@@ -7,8 +7,8 @@ import { Fraction, ZERO } from './fraction.js';
 import { NaiveLedger } from './naive.js';
 
 /**
- * A small exchange that is played by a script of numbers: it moves balances as the contracts would, writes the facts a chain would hold, and enters
- * the same events into the naive books. Facts and books meet nowhere else.
+ * Simulation of a small exchange, driven by generated steps: it moves balances as the contracts would, emits the chain events, and enters the same steps
+ * into the naive ledger. Chain events and ledger share nothing else.
  */
 export interface Market {
   readonly condition: string;
@@ -16,10 +16,10 @@ export interface Market {
   readonly tokens: readonly [string, string];
   /** Payout numerators over 2, or null while open. */
   payouts: readonly [bigint, bigint] | null;
-  /** The log holds the resolution. */
+  /** True if the log contains the resolution. */
   readonly resolutionLogged: boolean;
   readonly negRisk: boolean;
-  /** Positions of a combo: they are traded and sent, and never resolved here. */
+  /** True for a combo: its positions are traded and sent, but never resolved here. */
   readonly combo?: boolean;
 }
 
@@ -39,9 +39,9 @@ const GROUP = `${hex(0x77, 31)}00`;
 export interface Maker {
   readonly wallet: number;
   readonly shares: bigint;
-  /** Of the maker's own token, 1e-2 dollars. */
+  /** Price of the maker's token, 1e-2 dollars. */
   readonly cents: bigint;
-  /** Against the same outcome, or with the opposite one by mint or merge. */
+  /** True: the maker trades the opposite outcome, by mint or merge. */
   readonly opposite: boolean;
 }
 
@@ -50,7 +50,7 @@ export class ScriptedVenue {
   readonly blocks: AnyEvent[][] = [];
   readonly markets: Market[] = [];
   readonly wallets: string[];
-  /** Chain truth. */
+  /** Balances according to the contracts. */
   readonly balances = new Map<string, bigint>();
   readonly cash = new Map<string, bigint>();
   readonly collateral = new Map<string, bigint>();
@@ -63,7 +63,7 @@ export class ScriptedVenue {
   private number = 1;
   private tx = 0;
 
-  /** strict: nobody gives what they do not hold. */
+  /** strict: no wallet sends more shares than it has. */
   constructor(
     readonly strict: boolean,
     options: {
@@ -71,7 +71,7 @@ export class ScriptedVenue {
       plain: number;
       questions: number;
       combos?: number;
-      /** Of conversions. */
+      /** Fee of conversions. */
       feeBips?: number;
       unlogged?: boolean;
       countLogged?: boolean;
@@ -203,7 +203,7 @@ export class ScriptedVenue {
     });
   }
 
-  /** One taker order against several makers. `leftover`: put up by the taker's order and handed back. */
+  /** One taker order against several makers. `leftover`: amount offered by the taker's order and returned. */
   match(of: {
     market: number;
     outcome: 0 | 1;
@@ -213,7 +213,7 @@ export class ScriptedVenue {
     generation: 1 | 2;
     feeBps: bigint;
     leftover: bigint;
-    /** No order of the taker's: the maker's order is filled by the taker's own call. */
+    /** True: without a taker order; the taker fills the maker's order by its own call. */
     direct?: boolean;
   }): void {
     const market = this.markets[of.market % this.markets.length] as Market;
@@ -321,7 +321,7 @@ export class ScriptedVenue {
     });
   }
 
-  /** Redeems all of both outcomes. `told`: the log tells the amounts. */
+  /** Redeems all shares of both outcomes. `amountsLogged`: the log contains the amounts. */
   redeem(marketIndex: number, who: number, amountsLogged: boolean): void {
     const market = this.markets[marketIndex % this.markets.length] as Market;
     const wallet = this.wallets[who % this.wallets.length] as string;
@@ -349,30 +349,30 @@ export class ScriptedVenue {
         this.ledger.redeem(wallet, token, amount, Fraction.of(payouts[i] as bigint, 2));
       else {
         const sheet = this.ledger.sheet(wallet, token);
-        const all = amount ?? sheet.held.plus(sheet.untrackedShares);
+        const all = amount ?? sheet.trackedShares.plus(sheet.untrackedShares);
         if (!all.isZero()) this.ledger.send(wallet, token, all);
       }
     }
   }
 
-  /** Converts NO of the questions in `mask`. `toldCount`: the logs of the transaction tell how many questions there are, and the fee. */
-  convert(mask: number, who: number, amount: bigint, toldCount: boolean): void {
+  /** Converts the NO tokens of the questions in `mask`. `termsLogged`: the logs of the transaction contain the number of questions and the fee. */
+  convert(mask: number, who: number, amount: bigint, termsLogged: boolean): void {
     const { group } = this;
     const wallet = this.wallets[who % this.wallets.length] as string;
     const given = group.filter((_market, i) => (mask >> i) & 1);
     if (given.length === 0 || !given.every((market) => this.can(wallet, market.tokens[1], amount))) return;
-    const made = group.filter((market) => !given.includes(market));
+    const created = group.filter((market) => !given.includes(market));
     const fee = (amount * BigInt(this.feeBips)) / 10_000n;
     this.emit('positions_converted', {
       stakeholder: wallet,
       market_id: GROUP,
       index_set: `0x${(mask & ((1 << group.length) - 1)).toString(16)}`,
       amount,
-      question_count: toldCount ? group.length : null,
-      fee: toldCount ? fee : null,
+      question_count: termsLogged ? group.length : null,
+      fee: termsLogged ? fee : null,
     });
     for (const market of given) this.move(wallet, market.tokens[1], -amount);
-    for (const market of made) this.move(wallet, market.tokens[0], amount - fee);
+    for (const market of created) this.move(wallet, market.tokens[0], amount - fee);
     const times = BigInt(given.length - 1);
     const released = amount * times;
     this.pay(wallet, (amount - fee) * times);
@@ -380,14 +380,14 @@ export class ScriptedVenue {
     given.forEach((market, i) => {
       this.lock(market.condition, -(i < Number(released % BigInt(given.length)) ? each + 1n : each));
     });
-    if (!this.countLogged && !toldCount) {
+    if (!this.countLogged && !termsLogged) {
       for (const market of given) this.ledger.send(wallet, market.tokens[1], shares(amount));
       return;
     }
     this.ledger.convert(
       wallet,
       given.map((market) => market.tokens[1]),
-      made.map((market) => market.tokens[0]),
+      created.map((market) => market.tokens[0]),
       shares(amount),
       shares(fee),
     );

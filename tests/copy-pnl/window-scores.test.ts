@@ -15,7 +15,7 @@ import { history, play } from '../accounting/steps.js';
 import { ScriptedVenue } from '../accounting/world.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { insertRecords } from '../support/positions.js';
-import { walkWindow } from './window-walk.js';
+import { referenceScore } from './reference-score.js';
 
 let engine: TestClickHouse;
 beforeAll(async () => {
@@ -41,8 +41,8 @@ const byWallet = (activity: readonly WalletActivity[]): ReadonlyMap<string, read
   return wallets;
 };
 
-/** Compares the scores with the walk for every wallet of a window. */
-async function expectSameAsWalk(
+/** Compares the scores with the reference score for every wallet of a window. */
+async function expectSameAsReference(
   activity: ReadonlyMap<string, readonly WalletActivity[]>,
   window: { readonly fromS: number; readonly toS: number },
 ): Promise<void> {
@@ -50,7 +50,7 @@ async function expectSameAsWalk(
   const wallets = [...activity.keys()];
   const found = await scores.scores(wallets, window, { includeTrades: false, maxTrades: 1, slippageBps: 200 });
   for (const [n, wallet] of wallets.entries()) {
-    const walk = walkWindow(activity.get(wallet) ?? [], window);
+    const reference = referenceScore(activity.get(wallet) ?? [], window);
     const score = found[n];
     const cash = score?.cash;
     expect(score?.partial, wallet).toBe(false);
@@ -67,25 +67,25 @@ async function expectSameAsWalk(
       ].map(BigInt),
       wallet,
     ).toEqual([
-      BigInt(walk.rows),
-      BigInt(walk.fills),
-      walk.bought,
-      walk.sold,
-      walk.settledIn,
-      walk.settledOut,
-      walk.fees,
-      walk.slippage,
+      BigInt(reference.rows),
+      BigInt(reference.fills),
+      reference.bought,
+      reference.sold,
+      reference.settledIn,
+      reference.settledOut,
+      reference.fees,
+      reference.slippage,
     ]);
     const counts = [cash?.redemptions, cash?.merges, cash?.splits, cash?.conversions].map((count) =>
       Number(count ?? 0),
     );
-    expect(counts, wallet).toEqual(['REDEEM', 'MERGE', 'SPLIT', 'CONVERT'].map((kind) => walk.kinds[kind] ?? 0));
-    const { closed, overSells, realized, absolute, weighted } = walk;
+    expect(counts, wallet).toEqual(['REDEEM', 'MERGE', 'SPLIT', 'CONVERT'].map((kind) => reference.kinds[kind] ?? 0));
+    const { closed, overSells, realized, absolute, weighted } = reference;
     expect(score?.realized, wallet).toEqual({ closed, overSells, realized, absolute, weighted });
   }
 }
 
-/** Activity of a generated history, its wallets renamed so that worlds do not share any. */
+/** Activity of a generated history, with wallets renamed so that histories do not share any. */
 function activityOfWorld(world: ScriptedVenue, n: number): readonly WalletActivity[] {
   const memory = new Map<string, ActivityState>();
   const state = {
@@ -100,7 +100,7 @@ function activityOfWorld(world: ScriptedVenue, n: number): readonly WalletActivi
 const renamed = (wallet: string, n: number) => `0x${n.toString(16).padStart(8, '0')}${wallet.slice(10)}`;
 
 describe('scores of a window', () => {
-  it('equal a walk row by row on generated histories, whole and cut by windows, and paper accounting in fractions', async () => {
+  it('equal the reference score on generated histories, whole and cut by windows, and the naive ledger in fractions', async () => {
     const cases = fc.sample(fc.tuple(history(true), fc.boolean(), fc.boolean(), fc.boolean()), {
       numRuns: 120,
       seed: 20,
@@ -119,25 +119,28 @@ describe('scores of a window', () => {
       { fromS: middle, toS: last + 1 },
       { fromS: Math.floor((first + middle) / 2), toS: Math.floor((middle + last) / 2) },
     ])
-      await expectSameAsWalk(activity, window);
+      await expectSameAsReference(activity, window);
 
-    // The whole history on paper: every position's profit to a base unit.
+    // The whole history in the naive ledger: realized PnL equal to a base unit per position.
     worlds.forEach((world, n) => {
       for (const wallet of world.wallets) {
-        const walk = walkWindow(activity.get(renamed(wallet, n)) ?? [], { fromS: 0, toS: last + 1 });
+        const reference = referenceScore(activity.get(renamed(wallet, n)) ?? [], { fromS: 0, toS: last + 1 });
         const keys = [...world.ledger.entries.keys()].filter((key) => key.startsWith(`${wallet} `));
-        const paper = keys.reduce(
+        const ledgerPnl = keys.reduce(
           (sum, key) => sum.plus(world.ledger.sheet(wallet, key.split(' ')[1] ?? '').realized),
           Fraction.of(0),
         );
-        const apart = paper.minus(Fraction.of(walk.realized, 1_000_000n));
+        const difference = ledgerPnl.minus(Fraction.of(reference.realized, 1_000_000n));
         const slack = Fraction.of(keys.length + 1, 1_000_000n);
-        expect(apart.compare(slack) < 0 && apart.compare(Fraction.of(0).minus(slack)) > 0, `${n} ${wallet}`).toBe(true);
+        expect(
+          difference.compare(slack) < 0 && difference.compare(Fraction.of(0).minus(slack)) > 0,
+          `${n} ${wallet}`,
+        ).toBe(true);
       }
     });
   }, 240_000);
 
-  it('equal a walk row by row for recorded wallets', async () => {
+  it('equal the reference score for recorded wallets', async () => {
     const all = await recordedActivity();
     const wallets = byWallet(all);
     await insert(all);
@@ -148,7 +151,7 @@ describe('scores of a window', () => {
     expect(some.length).toBeGreaterThan(28);
     const middle = Math.floor((first + last) / 2);
     for (const [n, one] of some.entries())
-      await expectSameAsWalk(
+      await expectSameAsReference(
         new Map([one]),
         n % 2 === 0 ? { fromS: first, toS: last + 1 } : { fromS: middle, toS: last },
       );

@@ -11,7 +11,7 @@ const UNIT = 1_000_000n;
 const HOUR_S = 3_600;
 const units = (base: bigint): Fraction => Fraction.of(base, UNIT);
 
-/** What a wallet traded by its own orders, base units. */
+/** Sums of the fills of a wallet's own orders, base units. */
 export interface Traded {
   usdc: bigint;
   boughtUsdc: bigint;
@@ -21,11 +21,11 @@ export interface Traded {
   feesAtPrice: bigint;
 }
 
-/** The second books of a recorded history: kept from its trades, merges, redemptions and resolutions alone. */
-export interface RecordedBooks {
+/** Reference accounting of a recorded history, from its trades, merges, redemptions and resolutions alone. */
+export interface ReferenceLedger {
   readonly ledger: NaiveLedger;
   readonly traded: ReadonlyMap<string, Traded>;
-  /** 1e-6 USD per share, null where nobody knows one. */
+  /** 1e-6 USD per share; null without a price. */
   readonly priceOf: (tokenId: string) => bigint | null;
   /**
    * The same at a time that is over, Unix seconds: the payout since the resolution, else the last trade of the full hours before on either outcome of
@@ -35,32 +35,32 @@ export interface RecordedBooks {
   readonly settled: ReadonlySet<string>;
   /** Tokens by condition. */
   readonly pairs: ReadonlyMap<string, readonly string[]>;
-  /** Collateral that the logs say a wallet got less what it paid, before fees. */
+  /** Collateral received minus collateral paid per wallet according to the logs, before fees. */
   readonly cash: ReadonlyMap<string, bigint>;
 }
 
-/** Nearest integer, halves up in size. */
+/** Nearest integer, halves away from zero. */
 const nearest = (n: bigint, d: bigint): bigint => (n < 0n ? -((-2n * n + d) / (2n * d)) : (2n * n + d) / (2n * d));
 
-/** Decimal text as base units; null where it is none. */
+/** Decimal text as base units; null for other text. */
 function parsePrice(text: string | undefined): bigint | null {
   const value = Number(text ?? Number.NaN);
   return text === undefined || text.trim() === '' || !Number.isFinite(value) ? null : BigInt(Math.round(value * 1e6));
 }
 
-/** What the catalogue quotes of each outcome; null for the values it shows before anybody quotes. */
+/** Quote of each outcome in the catalogue; null for the placeholders that it publishes before the first quote. */
 function quotesOf(market: CatalogMarket): readonly (bigint | null)[] {
   const prices = market.token_ids.map((_token, i) => parsePrice(market.outcome_prices[i]));
   const even = market.outcome_prices.every((price) => Number(price) === 0.5);
   const isUnquoted = even && market.volume === 0 && market.liquidity === 0;
   const { best_bid: bid, best_ask: ask } = market;
-  const hasBook = !market.closed && bid !== null && ask !== null && bid > 0 && ask < 1 && bid <= ask;
-  const mid = hasBook ? BigInt(Math.round(((bid + ask) / 2) * 1e6)) : null;
+  const hasOrderBook = !market.closed && bid !== null && ask !== null && bid > 0 && ask < 1 && bid <= ask;
+  const mid = hasOrderBook ? BigInt(Math.round(((bid + ask) / 2) * 1e6)) : null;
   const middles = [mid, mid === null ? null : UNIT - mid];
   return prices.map((price, i) => (isUnquoted ? null : price) ?? middles[i] ?? null);
 }
 
-export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBooks {
+export function createReferenceLedger({ blocks, catalog }: RecordedHistory): ReferenceLedger {
   const ledger = new NaiveLedger();
   const traded = new Map<string, Traded>();
   const cash = new Map<string, bigint>();
@@ -93,7 +93,7 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
     else ledger.sell(wallet, fill.token_id, units(shares), units(usdc));
   };
 
-  /** A match: its makers, then the order that took. What the taker put up and the makers did not take goes back. */
+  /** Books a match: the makers' fills, then the taker's order. The part of the taker's amount that the makers did not use is returned. */
   const match = (fills: readonly Trade[]) => {
     let makers: Trade[] = [];
     for (const fill of fills) {
@@ -122,37 +122,37 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
       const given = !isBuy && own.length > 0 && shares < fill.shares ? shares : fill.shares;
       trade(fill.maker, fill.side, fill, paid, given, true);
     }
-    // No order took: whoever filled the makers' orders did so by a call of their own.
+    // Without a taker order, the taker filled the makers' orders by its own call.
     for (const fill of makers) {
       const opposite = fill.side === 'BUY' ? 'SELL' : 'BUY';
       trade(fill.taker, opposite, fill, fill.usdc, fill.shares, false);
     }
   };
 
-  /** What the chain paid goes to the outcomes by what their shares are worth; what it paid beyond that was for shares nobody saw coming. */
+  /** Divides the payout over the outcomes by the value of their shares; an excess was paid for shares that the history does not contain. */
   const redeem = ({ redeemer, condition_id, collateral_token, payout, amounts }: Redemption) => {
     if (isVenueContract(redeemer)) return;
     pay(redeemer, payout);
     const pair = pairOf(collateral_token, condition_id);
     const sheets = pair.map((token) => ledger.sheet(redeemer, token));
-    const held = sheets.map((sheet, i) => {
-      const all = sheet.held.plus(sheet.untrackedShares);
+    const shares = sheets.map((sheet, i) => {
+      const all = sheet.trackedShares.plus(sheet.untrackedShares);
       return amounts?.[i] ?? (all.n * UNIT) / all.d;
     });
     const numerators = payouts.get(condition_id) ?? (payout === 0n ? pair.map(() => 0n) : null);
-    if (amounts !== null) throw new Error('the recording tells no amounts of redemptions');
+    if (amounts !== null) throw new Error('redemptions of the recording have no amounts');
     const isKnown = (token: string): boolean => ledger.entries.has(`${redeemer} ${token}`);
     if (numerators === null) {
       pair.forEach((token, i) => {
-        if ((held[i] as bigint) > 0n) ledger.send(redeemer, token, units(held[i] as bigint));
+        if ((shares[i] as bigint) > 0n) ledger.send(redeemer, token, units(shares[i] as bigint));
       });
       if (!pair.some(isKnown)) ledger.send(redeemer, pair[0] as string, ZERO);
       return;
     }
     const whole = numerators.reduce((sum, one) => sum + one, 0n) || 1n;
-    const worth = held.map((amount, i) => (amount * (numerators[i] as bigint)) / whole);
+    const worth = shares.map((amount, i) => (amount * (numerators[i] as bigint)) / whole);
     const all = worth.reduce((sum, one) => sum + one, 0n);
-    // Of shares that nobody saw coming a position without anything remains.
+    // Shares that the history does not contain leave an empty position.
     const best = numerators[1] !== undefined && numerators[1] > (numerators[0] as bigint) ? 1 : 0;
     if (payout > all && !isKnown(pair[best] as string)) ledger.send(redeemer, pair[best] as string, ZERO);
     let [left, rest] = [payout, all];
@@ -161,7 +161,7 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
       const paid = payout >= all ? due : rest === 0n ? 0n : (left * due) / rest;
       left -= paid;
       rest -= due;
-      if ((held[i] as bigint) > 0n) ledger.sell(redeemer, token, units(held[i] as bigint), units(paid));
+      if ((shares[i] as bigint) > 0n) ledger.sell(redeemer, token, units(shares[i] as bigint), units(paid));
     });
   };
 
@@ -189,7 +189,7 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
   };
 
   for (const events of blocks) {
-    // Matches in the places of their first fills.
+    // A match is booked at the position of its first fill.
     const matches = new Map<string, Trade[]>();
     for (const event of events)
       if (event.kind === 'trade')
@@ -242,8 +242,8 @@ export function recordedBooks({ blocks, catalog }: RecordedHistory): RecordedBoo
   };
 }
 
-/** A position as the second books have it, in base units rounded once. */
-export interface BookedPosition {
+/** A position of the reference ledger, in base units, rounded once. */
+export interface ReferencePosition {
   readonly wallet: string;
   readonly tokenId: string;
   readonly size: bigint;
@@ -251,9 +251,9 @@ export interface BookedPosition {
   readonly tracked: bigint;
   readonly bought: bigint;
   readonly realized: bigint;
-  /** Of the shares held. */
+  /** Cost of the tracked shares in the position. */
   readonly cost: bigint;
-  /** Cost of all that was bought, of which shares that went as fees are a part. */
+  /** Cost including shares that were paid as fees. */
   readonly costWithFees: bigint;
   readonly feeCost: bigint;
   readonly price: bigint | null;
@@ -266,16 +266,16 @@ export const worthOf = (shares: bigint, price: bigint): bigint => nearest(shares
 const toBase = (dollars: Fraction): bigint => nearest(dollars.n * UNIT, dollars.d);
 const exactUnits = (amount: Fraction): bigint => (amount.n * UNIT) / amount.d;
 
-/** All positions of the books, by `wallet token`. */
-export function bookedPositions({ ledger, priceOf }: RecordedBooks): ReadonlyMap<string, BookedPosition> {
-  const found = new Map<string, BookedPosition>();
+/** All positions of the ledger, by `wallet token`. */
+export function referencePositions({ ledger, priceOf }: ReferenceLedger): ReadonlyMap<string, ReferencePosition> {
+  const found = new Map<string, ReferencePosition>();
   for (const key of ledger.entries.keys()) {
     const [wallet = '', tokenId = ''] = key.split(' ');
     const sheet = ledger.sheet(wallet, tokenId);
     const price = priceOf(tokenId);
-    const size = exactUnits(sheet.held.plus(sheet.untrackedShares));
-    const tracked = exactUnits(sheet.held);
-    const cost = toBase(sheet.held.isZero() ? ZERO : sheet.held.times(sheet.average));
+    const size = exactUnits(sheet.trackedShares.plus(sheet.untrackedShares));
+    const tracked = exactUnits(sheet.trackedShares);
+    const cost = toBase(sheet.trackedShares.isZero() ? ZERO : sheet.trackedShares.times(sheet.average));
     const value = price === null ? 0n : worthOf(size, price);
     const unrealized = price === null ? 0n : worthOf(tracked, price) - cost;
     found.set(key, {
@@ -286,8 +286,8 @@ export function bookedPositions({ ledger, priceOf }: RecordedBooks): ReadonlyMap
       bought: exactUnits(sheet.bought),
       realized: toBase(sheet.realized),
       cost,
-      costWithFees: toBase(sheet.costOfHeld),
-      feeCost: toBase(sheet.feeLoss),
+      costWithFees: toBase(sheet.cost),
+      feeCost: toBase(sheet.feeCost),
       price,
       value,
       unrealized,

@@ -2,8 +2,8 @@ import { applyActivity } from '../../processors/positions/apply-activity.js';
 import { createHolding, type Holding, toBase } from '../../schemas/accounting/holding.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
 
-/** What a walk row by row finds in a window; base units, slippage in ten-thousandths of them. */
-export interface WindowWalk {
+/** Score of a window, computed row by row; base units, slippage in ten-thousandths of base units. */
+export interface ReferenceScore {
   rows: number;
   fills: number;
   bought: bigint;
@@ -25,15 +25,15 @@ const least = (a: bigint, b: bigint) => (a < b ? a : b);
 const abs = (a: bigint) => (a < 0n ? -a : a);
 
 /**
- * The score of one wallet's window as one would compute it by hand, row after row, with the accounting of positions from an empty state.
- * `slippageBps`: 200 is 2 %.
+ * Reference implementation of the score of one wallet's window: row by row, with the accounting of positions from an empty state. `slippageBps`: 200 is
+ * 2 %.
  */
-export function walkWindow(
+export function referenceScore(
   activity: readonly WalletActivity[],
   window: { readonly fromS: number; readonly toS: number },
   slippageBps = 200n,
-): WindowWalk {
-  const walk: WindowWalk = {
+): ReferenceScore {
+  const score: ReferenceScore = {
     rows: 0,
     fills: 0,
     bought: 0n,
@@ -57,33 +57,33 @@ export function walkWindow(
     if (second < window.fromS || second >= window.toS) continue;
     const before = new Map([...one.tokens, ...one.created].map((token) => [token, { ...holdings.get(token) }]));
     const amount = one.amounts?.[0] ?? 0n;
-    if (one.action !== 'SEND' && one.action !== 'RECEIVE') walk.rows++;
-    walk.fees += one.fee;
+    if (one.action !== 'SEND' && one.action !== 'RECEIVE') score.rows++;
+    score.fees += one.fee;
     switch (one.action) {
       case 'BUY':
-        walk.fills++;
-        walk.bought += one.usdc;
-        // price x 1.02 x shares, but at most a dollar per share; never less than was paid.
-        walk.slippage += [least(one.usdc * (10_000n + slippageBps), amount * 10_000n) - one.usdc * 10_000n, 0n].reduce(
+        score.fills++;
+        score.bought += one.usdc;
+        // price x 1.02 x shares, but at most a dollar per share, and at least the amount paid.
+        score.slippage += [least(one.usdc * (10_000n + slippageBps), amount * 10_000n) - one.usdc * 10_000n, 0n].reduce(
           (a, b) => (a > b ? a : b),
         );
         break;
       case 'SELL':
-        walk.fills++;
-        walk.sold += one.usdc;
-        walk.slippage += one.usdc * slippageBps;
-        if (amount > (before.get(one.tokens[0] ?? '')?.size ?? 0n)) walk.overSells++;
+        score.fills++;
+        score.sold += one.usdc;
+        score.slippage += one.usdc * slippageBps;
+        if (amount > (before.get(one.tokens[0] ?? '')?.size ?? 0n)) score.overSells++;
         break;
       case 'SPLIT':
-        walk.settledOut += one.usdc;
+        score.settledOut += one.usdc;
         break;
       case 'MERGE':
       case 'REDEEM':
       case 'CONVERT':
-        walk.settledIn += one.usdc;
+        score.settledIn += one.usdc;
         break;
     }
-    walk.kinds[one.action] = (walk.kinds[one.action] ?? 0) + 1;
+    score.kinds[one.action] = (score.kinds[one.action] ?? 0) + 1;
     const events = applyActivity(one, {
       get: (token) => holdings.get(token),
       getOrCreate(token) {
@@ -100,14 +100,14 @@ export function walkWindow(
   }
   for (const holding of holdings.values()) {
     const profit = toBase(holding.realized);
-    walk.realized += profit;
-    walk.absolute += abs(profit);
+    score.realized += profit;
+    score.absolute += abs(profit);
     if (profit === 0n) continue;
-    walk.closed++;
+    score.closed++;
     const { cost, quantity } = entries.get(holding.token_id) as { cost: bigint; quantity: bigint };
     // Half up: twice the scaled cost plus the quantity, over twice the quantity.
     const entry = ((abs(cost) * 2_000_000n + quantity) / (2n * quantity)) * (cost < 0n ? -1n : 1n);
-    walk.weighted += entry * abs(profit);
+    score.weighted += entry * abs(profit);
   }
-  return walk;
+  return score;
 }
