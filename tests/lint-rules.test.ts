@@ -10,7 +10,7 @@ afterEach(() => {
   for (const path of written.splice(0)) rmSync(path, { recursive: true, force: true });
 });
 
-/** Lints a file with one import as if it stood in that room. */
+/** Lints a file with one import, placed in that layer. */
 function lint(layer: string, importPath: string): string {
   const folder = join(root, layer, 'lint-probe');
   mkdirSync(folder, { recursive: true });
@@ -45,13 +45,13 @@ describe('import direction', () => {
     ['processors', '../../pages/files.js'],
     ['stream-gateway', '../../pages/files.js'],
   ];
-  for (const [room, path] of forbidden) {
-    it(`refuses ${path} in ${room}`, () => {
-      expect(lint(room, path)).toContain('noRestrictedImports');
+  for (const [layer, path] of forbidden) {
+    it(`rejects an import of ${path} in ${layer}`, () => {
+      expect(lint(layer, path)).toContain('noRestrictedImports');
     });
   }
 
-  it('lets a service import infra and schemas, the API also pages', () => {
+  it('permits imports of infra and schemas in a service, and of pages in the API', () => {
     const output =
       lint('api', '../../infra/errors.js') +
       lint('api', '../../schemas/codec.js') +

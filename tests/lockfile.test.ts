@@ -31,7 +31,7 @@ const WITHOUT_HASH: readonly string[] = [
 ];
 
 describe('package-lock.json', () => {
-  // npm drops the binaries of other platforms from the lock when its registry does not have them, and `npm ci` then refuses the lock everywhere.
+  // npm drops the binaries of other platforms from the lock when its registry does not have them, and `npm ci` then rejects the lock file everywhere.
   it('has an entry for every optional dependency of every platform', () => {
     const missing = Object.values(lock.packages).flatMap((entry) =>
       Object.keys(entry.optionalDependencies ?? {}).filter((name) =>
@@ -43,22 +43,22 @@ describe('package-lock.json', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has a hash for every package, but those that no registry in reach tells', () => {
+  it('has a hash for every package, except those that the registry does not provide', () => {
     const without = Object.entries(lock.packages)
       .filter(([path, entry]) => path !== '' && !/^sha512-[A-Za-z0-9+/]{86}==$/.test(entry.integrity ?? ''))
       .map(([path, entry]) => `${path.slice(path.lastIndexOf('node_modules/') + 13)}@${entry.version}`);
     expect(without.sort()).toEqual(WITHOUT_HASH);
   });
 
-  it('gets missing hashes from the registry, and keeps what it has', async () => {
+  it('lock-integrity adds missing hashes from the registry, and keeps existing ones', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'oddstream-lock-'));
     try {
-      const told = `sha512-${'a'.repeat(86)}==`;
+      const added = `sha512-${'a'.repeat(86)}==`;
       const had = `sha512-${'b'.repeat(86)}==`;
-      // A registry that knows one of the two packages that are asked for.
+      // A registry that has one of the two requested packages.
       writeFileSync(
         join(dir, 'npm'),
-        `#!/bin/sh\ncase "$2" in @a/known@1.0.0) echo '${told}';; *) echo 'npm error code E404' >&2; exit 1;; esac\n`,
+        `#!/bin/sh\ncase "$2" in @a/known@1.0.0) echo '${added}';; *) echo 'npm error code E404' >&2; exit 1;; esac\n`,
         { mode: 0o755 },
       );
       const path = join(dir, 'package-lock.json');
@@ -69,15 +69,18 @@ describe('package-lock.json', () => {
           version: '1.0.0',
           ...(known === undefined ? {} : { integrity: known }),
         },
-        'node_modules/gone': { version: '3.0.0' },
+        'node_modules/absent': { version: '3.0.0' },
       });
       writeFileSync(path, JSON.stringify({ packages: packages() }));
       const tool = join(root, 'infra/up/lock-integrity.mjs');
       const ran = promisify(execFile)(process.execPath, [tool, path], {
         env: { PATH: `${dir}${delimiter}/usr/bin${delimiter}/bin` },
       });
-      await expect(ran).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('gone@3.0.0: the registry') });
-      expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ packages: packages(told) });
+      await expect(ran).rejects.toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('absent@3.0.0: the registry'),
+      });
+      expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ packages: packages(added) });
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

@@ -8,7 +8,7 @@ import { allTopics } from '../schemas/topics.js';
 import { createMemoryLog } from './support/memory-log.js';
 
 describe('assertSameMode', () => {
-  it('lets a log go on as it was begun and refuses the other mode', async () => {
+  it('continues a log in its mode and rejects the other mode', async () => {
     const log = createMemoryLog();
     const codec = createCodec();
     const passed: number[] = [];

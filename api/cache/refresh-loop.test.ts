@@ -17,7 +17,7 @@ it('runRefreshLoop repeats passes, reports their results and continues after a f
   const seen: string[] = [];
   const refresh = async () => {
     seen.push(/entries\b.* (\d+)\n/.exec(await common.metrics.registry.metrics())?.[1] ?? '');
-    if (seen.length === 2) throw new Error('away');
+    if (seen.length === 2) throw new Error('unreachable');
     if (seen.length === 4) stop.abort();
     return seen.length;
   };

@@ -48,9 +48,9 @@ describe.each([
             model.clear();
           } else {
             store.evictOne();
-            const gone = [...model.keys()].filter((key) => store.get(key) === undefined);
-            expect(gone).toHaveLength(model.size === 0 ? 0 : 1);
-            for (const key of gone) model.delete(key);
+            const evicted = [...model.keys()].filter((key) => store.get(key) === undefined);
+            expect(evicted).toHaveLength(model.size === 0 ? 0 : 1);
+            for (const key of evicted) model.delete(key);
           }
           expect(store.size).toBe(model.size);
         }

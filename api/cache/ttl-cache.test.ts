@@ -160,11 +160,11 @@ it('stores values as texts with packing, and evicts them as well', async () => {
 });
 
 it('neither returns a value of another dataVersion nor waits for its load', async () => {
-  let holds = 'half';
-  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => holds });
+  let version = 'half';
+  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => version });
   let finish: (value: string) => void = () => undefined;
   const early = cache.get('k', 60_000, () => new Promise<string>((resolve) => (finish = resolve)));
-  holds = 'all';
+  version = 'all';
   expect(await cache.get('k', 60_000, async () => 'whole')).toEqual({ value: 'whole', ageMs: 0, hit: false });
   finish('part');
   expect((await early).value).toBe('part');

@@ -82,10 +82,10 @@ it('createChangeFeed reports very many changes as a change of the whole table an
 it('createChangeFeed resolves for 5 s while the tables do not respond, then rejects with the cause', async () => {
   const { clock, statements, failure, changes, settled } = setUp();
   await settled();
-  failure.error = new Error('away');
+  failure.error = new Error('unreachable');
   for (clock.nowMs = 2_000; clock.nowMs < 5_000; clock.nowMs += 2_000) await settled();
-  await expect(changes.sync()).rejects.toThrow('away');
-  await expect(changes.sync()).rejects.toThrow('away');
+  await expect(changes.sync()).rejects.toThrow('unreachable');
+  await expect(changes.sync()).rejects.toThrow('unreachable');
   expect(statements).toHaveLength(4);
   failure.error = null;
   clock.nowMs += 2_000;

@@ -4,7 +4,7 @@ import { ApiError } from '../errors/failure.js';
 import { createMemoryRateLimitStore } from '../limits/memory-rate-limit-store.js';
 import { enforceCopyPnlLimit } from './request-limit.js';
 
-it('enforceCopyPnlLimit accepts one request per 5 s and key and tells the remaining milliseconds', async () => {
+it('enforceCopyPnlLimit accepts one request per 5 s and key and returns the remaining milliseconds', async () => {
   const store = createMemoryRateLimitStore({ windowMs: 60_000 });
   const caller = (keyHash: string) => ({ accountId: 'one account', keyHash, plan: 'starter' as const });
   const request = (keyHash: string, nowMs: number) => enforceCopyPnlLimit(store, { caller: caller(keyHash), nowMs });

@@ -27,5 +27,5 @@ it('createResolver counts wallets with on-chain activity as deployed if there is
     type: null,
   });
   expect(await resolve(`0x${'2'.repeat(40)}`)).toBeNull();
-  expect(await resolve('somebody')).toBeNull();
+  expect(await resolve('unknown-name')).toBeNull();
 });

@@ -11,8 +11,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2027, 4, 22);
 
-const refused = (code: string, message = 'refused') => new ClickHouseError({ message, code, type: 'X' });
-const timeout = () => new RetryableError('slow', { cause: refused('159') });
+const rejected = (code: string, message = 'rejected') => new ClickHouseError({ message, code, type: 'X' });
+const timeout = () => new RetryableError('slow', { cause: rejected('159') });
 const unreachable = () => new RetryableError('no connection');
 
 /** Tables of their own, shared by the processes of a test; statements take no time. */
@@ -199,7 +199,7 @@ describe('createPoolScorer', () => {
     expect(walletsOf(tables)).toEqual(['a', 'b']);
   });
 
-  it('scores the wallets of a failed chunk one by one after the others, and records the failure of one beside its old scores', async () => {
+  it('scores the wallets of a failed chunk one by one after the others, and records the failure of one in addition to its old scores', async () => {
     const [tables, clock] = [createTables(), { nowMs: START_MS }];
     const pools = { k1: ['a', 'b', 'c', 'd'] };
     tables.scores.set('b', START_MS - 40 * HOUR_MS);
@@ -237,8 +237,8 @@ describe('createPoolScorer', () => {
 
   it.each([
     [timeout(), 'timeout_180s'],
-    [new RetryableError('x', { cause: refused('241', 'Query memory limit exceeded') }), 'memory_limit'],
-    [refused('407'), 'scoring_failed'],
+    [new RetryableError('x', { cause: rejected('241', 'Query memory limit exceeded') }), 'memory_limit'],
+    [rejected('407'), 'scoring_failed'],
   ])('records %s as %s', async (error, text) => {
     const [tables, clock] = [createTables(), { nowMs: START_MS }];
     await createProcess({ tables, clock, pools: { k1: ['a'] }, fail: () => error }).run();
@@ -265,9 +265,9 @@ describe('createPoolScorer', () => {
 
   it.each([
     ['no connection', unreachable()],
-    ['a full engine', new RetryableError('x', { cause: refused('241', '(total) memory limit exceeded') })],
-    ['too many queries', new RetryableError('x', { cause: refused('202') })],
-    ['no table', refused('60')],
+    ['a full engine', new RetryableError('x', { cause: rejected('241', '(total) memory limit exceeded') })],
+    ['too many queries', new RetryableError('x', { cause: rejected('202') })],
+    ['no table', rejected('60')],
   ])('waits and repeats while there is %s, without an error of the wallet', async (_name, error) => {
     const [tables, clock] = [createTables(), { nowMs: START_MS }];
     const process = createProcess({

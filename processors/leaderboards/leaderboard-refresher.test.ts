@@ -8,7 +8,7 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
   const stop = new AbortController();
   const pauses: number[] = [];
   let statements = 0;
-  const painter = createLeaderboardRefresher({
+  const refresher = createLeaderboardRefresher({
     clickhouse: {
       command: async () => {
         if (++statements === 4) throw new RetryableError('unreachable');
@@ -22,7 +22,7 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
       if (pauses.length === 6) stop.abort();
     },
   });
-  await painter.run(stop.signal);
+  await refresher.run(stop.signal);
   expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   // Three statements per refresh; the second refresh failed at its first statement.
   expect(statements).toBe(16);
@@ -31,7 +31,7 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
 it('leaderboard refresher pauses at most 10 s while the tables load, and restarts with short intervals after that', async () => {
   const stop = new AbortController();
   const pauses: number[] = [];
-  const painter = createLeaderboardRefresher({
+  const refresher = createLeaderboardRefresher({
     clickhouse: { command: async () => undefined },
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
@@ -42,6 +42,6 @@ it('leaderboard refresher pauses at most 10 s while the tables load, and restart
       if (pauses.length === 7) stop.abort();
     },
   });
-  await painter.run(stop.signal);
+  await refresher.run(stop.signal);
   expect(pauses).toEqual([5_000, 10_000, 10_000, 10_000, 5_000, 10_000, 20_000]);
 });

@@ -4,19 +4,19 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createTagLeaderboardRefresher } from './tag-leaderboard-refresher.js';
 
-it('takes a picture of each wide tag and rests after each, a round every ten minutes in the end, also after one that failed', async () => {
+it('tag leaderboard refresher takes a snapshot of each wide tag with a pause after each, and lengthens the interval to ten minutes, also after a failed pass', async () => {
   const stop = new AbortController();
-  const painted: unknown[] = [];
+  const refreshedTags: unknown[] = [];
   const pauses: number[] = [];
-  let rounds = 0;
-  const painter = createTagLeaderboardRefresher({
+  let passes = 0;
+  const refresher = createTagLeaderboardRefresher({
     clickhouse: {
       query: async <T>() => {
-        if (++rounds === 2) throw new RetryableError('away');
+        if (++passes === 2) throw new RetryableError('unreachable');
         return [{ tag: 'coins' }, { tag: 'sports' }] as T[];
       },
       command: async (_sql, params) => {
-        painted.push(params?.tag);
+        refreshedTags.push(params?.tag);
       },
     },
     logger: silentLogger(),
@@ -24,13 +24,13 @@ it('takes a picture of each wide tag and rests after each, a round every ten min
     nowMs: () => 0,
     pause: async (ms) => {
       pauses.push(ms);
-      if (rounds === 8 && ms === 600_000) stop.abort();
+      if (passes === 8 && ms === 600_000) stop.abort();
     },
   });
-  await painter.run(stop.signal);
-  // Seven rounds of two tags: the second ended before its first.
-  expect(painted).toEqual(Array.from({ length: 7 }, () => ['coins', 'sports']).flat());
-  const rounded = pauses.filter((ms) => ms >= 10_000);
-  expect(rounded).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000]);
-  expect(pauses).toHaveLength(rounded.length + painted.length);
+  await refresher.run(stop.signal);
+  // Eight passes of two tags; the second failed before its first tag.
+  expect(refreshedTags).toEqual(Array.from({ length: 7 }, () => ['coins', 'sports']).flat());
+  const pausesBetweenPasses = pauses.filter((ms) => ms >= 10_000);
+  expect(pausesBetweenPasses).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000]);
+  expect(pauses).toHaveLength(pausesBetweenPasses.length + refreshedTags.length);
 });

@@ -4,7 +4,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { addressRanges, createWalletTagsUpdater } from './wallet-tags-updater.js';
 
-it('addressRanges hold every address in exactly one range', () => {
+it('addressRanges assigns every address to exactly one range', () => {
   const addresses = [`0x${'0'.repeat(40)}`, `0x0fff${'f'.repeat(36)}`, `0x1${'0'.repeat(39)}`, `0x${'f'.repeat(40)}`];
   for (const [digits, count] of [
     [0, 1],
@@ -18,19 +18,19 @@ it('addressRanges hold every address in exactly one range', () => {
   }
 });
 
-it('wallet tags updater looks for changes every three seconds, also after a failed pass, and ends with its signal', async () => {
+it('wallet tags updater checks for changes every three seconds, also after a failed pass, and stops at its signal', async () => {
   const stop = new AbortController();
   const pauses: number[] = [];
   let reads = 0;
   const updater = createWalletTagsUpdater({
     clickhouse: {
-      // Nothing committed: a pass has nothing to do.
+      // Nothing is committed, so a pass writes nothing.
       query: async () => {
-        if (++reads === 3) throw new RetryableError('away');
+        if (++reads === 3) throw new RetryableError('unreachable');
         return [];
       },
-      command: () => Promise.reject(new Error('nothing to write')),
-      insertRows: () => Promise.reject(new Error('nothing to write')),
+      command: () => Promise.reject(new Error('unexpected write')),
+      insertRows: () => Promise.reject(new Error('unexpected write')),
     },
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),

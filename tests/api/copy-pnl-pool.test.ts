@@ -54,7 +54,7 @@ describe('the pool of a key', () => {
     expect((await add(key, [])).body).toMatchObject({ added: 0, total: 2 });
   });
 
-  it('takes the first wallets that fit into the 1,000 and says how many did not', async () => {
+  it('adds the first wallets up to the limit of 1,000 and reports the number of the others', async () => {
     const key = await api.key('growth');
     expect((await add(key, range(1, 998))).body).toMatchObject({ added: 998, total: 998, capped: false });
     expect((await add(key, [wallet(1), ...range(5_000, 5)])).body).toEqual({
@@ -70,7 +70,7 @@ describe('the pool of a key', () => {
     expect((await remove(key, range(1, 1_000))).body).toEqual({ removed: 998, total: 2, max: 1_000 });
   });
 
-  it('is not seen or changed by another key, of the same account or of another', async () => {
+  it('cannot be read or changed with another key, of the same account or of another', async () => {
     const owner = await api.key('enterprise');
     const others = [await api.siblingKey(owner), await api.key('enterprise')];
     await add(owner, range(100, 3));
@@ -80,9 +80,9 @@ describe('the pool of a key', () => {
       expect((await add(other, [wallet(101)])).body).toMatchObject({ added: 1, already_tracked: 0, total: 1 });
     }
     expect(await poolOf(owner)).toEqual(range(100, 3));
-    // What a key can send to name another key is not read.
-    const asked = await api.get(`${PATH}?key_hash=${'0'.repeat(64)}`, owner);
-    expect(asked.status).toBe(400);
+    // A parameter that names another key is rejected.
+    const response = await api.get(`${PATH}?key_hash=${'0'.repeat(64)}`, owner);
+    expect(response.status).toBe(400);
   });
 
   it('rejects other bodies with the documented texts and changes nothing', async () => {

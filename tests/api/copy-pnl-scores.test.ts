@@ -160,11 +160,11 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
     key = await pool([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
     for (const [n, [actual, slippage, trades]] of Object.entries(amounts))
       await score(Number(n), '60d', [Math.round(actual * 1e6), Math.round(slippage * 1e8), trades]);
-    // Other periods and other pools' wallets are not in it.
+    // Scores of another period and of another pool do not appear.
     await score(9, '30d', [1_000_000, 0, 1], NOW_S - 4_000);
     await score(12, '60d', [1_000_000_000, 0, 50]);
     await failure(9, 'timeout_180s', NOW_S - 700);
-    // A wallet with scores whose last refresh failed keeps its place.
+    // A wallet with scores keeps its rank if its last refresh failed.
     await failure(6, 'timeout_180s', NOW_S - 10);
   }, 60_000);
 
@@ -232,7 +232,7 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
     expect(pages).toEqual(expected);
   });
 
-  it('filters by fills and by the exact rate, and tells how many pass', async () => {
+  it('filters by fills and by the exact rate, and returns the number of matches', async () => {
     const sorted = 'leaderboard?period=60d&sort_by=trade_count&order=asc';
     const filtered = await get<Board>(`${sorted}&min_trade_count=4&exclude_toxic=true`, key);
     expect(filtered).toMatchObject({
@@ -248,7 +248,7 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
     expect(await get<Board>(`${sorted}&offset=8`, key)).toMatchObject({ filtered_in: 8, offset: 8, results: [] });
   });
 
-  it('takes limits to 1..1000 and rejects other values with the documented texts', async () => {
+  it('clamps limits to 1..1000 and rejects other values with the documented texts', async () => {
     for (const [limit, taken] of [
       ['0', 1],
       ['-5', 1],
@@ -268,7 +268,7 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
       expect((await api.get(`/v2/copy-pnl/leaderboard?${query}`, key)).status).toBe(400);
   });
 
-  it('has no samples where nothing is pending or errored, and ten of more', async () => {
+  it('has no samples if nothing is pending or errored, and at most ten entries', async () => {
     const scored = await get<Board>('leaderboard?period=60d', await pool([1, 2]));
     expect(Object.keys(scored)).not.toContain('pending_sample');
     expect(Object.keys(scored)).not.toContain('errored_sample');
@@ -284,7 +284,7 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
     expect(empty).toMatchObject({ total_in_pool: 0, scored: 0, pending: 0, errored: 0, results: [] });
   });
 
-  it('and the snapshot show a key no score of wallets that only other keys track', async () => {
+  it('and the snapshot contain no wallets that only other keys track', async () => {
     const other = await pool([1]);
     expect(order(await get<Board>('leaderboard?period=60d', other))).toEqual([1]);
     expect(await get('snapshot?periods=60d', other)).toMatchObject({

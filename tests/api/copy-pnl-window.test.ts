@@ -103,14 +103,14 @@ const expected = {
 };
 
 describe('GET /v2/copy-pnl/{wallet}', () => {
-  it('scores the last 30 days of a wallet as by hand, with the documented keys in order', async () => {
+  it('scores the last 30 days of a wallet like a manual calculation, with the documented keys in order', async () => {
     const { status, body } = await get(alice.toUpperCase().replace('0X', '0x'));
     expect(status).toBe(200);
     expect(body).toEqual(expected);
     expect(Object.keys(body as object)).toEqual(Object.keys(expected));
   });
 
-  it('answers zeros for a wallet without activity', async () => {
+  it('returns zeros for a wallet without activity', async () => {
     const { body } = await get(`${bob}?period=7d`);
     expect(body).toMatchObject({
       actual_pnl_usdc: 0,
@@ -123,7 +123,7 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     });
   });
 
-  it('takes dates and seconds, the end exclusive, before the period', async () => {
+  it('accepts dates and seconds, with an exclusive end; they take precedence over the period', async () => {
     const day = (daysAgo: number) => new Date((NOW_S - daysAgo * DAY_S) * 1000).toISOString().slice(0, 10);
     const { body } = await get(`${alice}?from=${day(19)}&to=${day(18)}&period=180d`);
     expect(body).toMatchObject({ actual_pnl_usdc: -30, trade_count: 1, applied_filters: { window_days: null } });
@@ -140,7 +140,7 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     expect(toAlone.body).toMatchObject({ actual_pnl_usdc: 5, trade_count: 1 });
   });
 
-  it('lists the trades, oldest first, with what a copier would have paid', async () => {
+  it('lists the trades, oldest first, with the amount that a copier would have paid', async () => {
     const { body } = await get(`${alice}?include_trades=true`);
     expect((body as { trades: unknown }).trades).toEqual([
       { ts: bought, side: 'BUY', price: 0.4, shares: 100, actual_usd: 40, backtest_usd: 40.8 },
@@ -151,7 +151,7 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     ]);
   });
 
-  it('gives the numbers of the contract when the conditions are the defaults', async () => {
+  it('returns the same numbers with explicit default conditions', async () => {
     const { body } = await get(`${alice}?slippage_pct=2&delay_seconds=0&min_liquidity_usd=0`);
     expect(body).toEqual({
       ...expected,
@@ -183,14 +183,14 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     expect(none.body).toMatchObject({ backtest_copy_pnl_usdc: 0, copier: { fills_below_liquidity: 5 } });
   });
 
-  it('draws the cash flow day by day', async () => {
+  it('include_curve returns the cumulative cash flow per day', async () => {
     const { body } = await get(`${alice}?include_curve=1`);
     const { curve } = body as { curve: { t: number; actual: number; backtest: number }[] };
     expect(curve.map(({ actual }) => actual)).toEqual([-40, -70, -103.1, -133.1, -123.1, -53.1, -35.1]);
     expect(curve.at(-1)).toEqual({ t: NOW_S - 14 * DAY_S, actual: -35.1, backtest: -38.88 });
   });
 
-  it('rejects what it does not understand, and free plans', async () => {
+  it('rejects invalid parameters and the free plan', async () => {
     const message = async (path: string) => {
       const { status, body } = await get(path);
       return [status, (body as { error: string }).error];
@@ -231,7 +231,7 @@ describe('POST /v2/copy-pnl/batch', () => {
     expect(body).toMatchObject({ count: 3, results: [{ wallet: bob, trade_count: 0 }, expected, { wallet: bob }] });
   });
 
-  it('takes a window and trades', async () => {
+  it('accepts a window and include_trades', async () => {
     const { body } = await batch({ addresses: [alice], from: more, to: more + 1, include_trades: true });
     expect(body).toMatchObject({ results: [{ actual_pnl_usdc: -30, trades: [{ ts: more }] }] });
   });
@@ -247,7 +247,7 @@ describe('POST /v2/copy-pnl/batch', () => {
 });
 
 describe('createScoreReader', () => {
-  it('cuts a scan off when its budget is used up, and says so', async () => {
+  it('cuts a scan off when its budget is used up, and sets partial', async () => {
     const wallet = address(0xbb);
     const rows = 200_000;
     for (let from = 0; from < rows; from += 50_000)
@@ -265,7 +265,7 @@ describe('createScoreReader', () => {
     expect(whole.cash).toMatchObject({ rows: '200000', bought: '100000000000' });
   }, 120_000);
 
-  it('reports wallets of a batch that the time did not reach', async () => {
+  it('reports wallets of a batch that were not reached in time', async () => {
     const tables = createClickHouseTables(api.clickhouse);
     const scores = createScoreReader({ tables, batchBudgetMs: 0 });
     const window = { fromS: NOW_S - 30 * DAY_S, toS: NOW_S };

@@ -43,8 +43,8 @@ function fieldsOf(schema: Schema, place: string): readonly Field[] {
   ];
 }
 
-/** Every successful answer in the OpenAPI document. */
-function answeredSchemas(): readonly { readonly path: string; readonly schema: Schema }[] {
+/** Schemas of all successful responses in the OpenAPI document. */
+function responseSchemas(): readonly { readonly path: string; readonly schema: Schema }[] {
   const paths = api.service.openApi.paths as Record<
     string,
     Record<string, { responses: Record<string, { content?: Record<string, { schema: Schema }> }> }>
@@ -57,18 +57,18 @@ function answeredSchemas(): readonly { readonly path: string; readonly schema: S
     ),
   );
 }
-/** The fields of all of them. */
-const answered = (): readonly Field[] => answeredSchemas().flatMap(({ path, schema }) => fieldsOf(schema, path));
+/** Fields of all successful responses. */
+const responseFields = (): readonly Field[] => responseSchemas().flatMap(({ path, schema }) => fieldsOf(schema, path));
 
 const isBoolean = ({ schema }: Field): boolean => schema.type === 'boolean';
-/** Where a price is from, or when, is described by its own words. */
+/** Fields about the source and time of a price, which are not prices. */
 const ABOUT_PRICES = /source|updated/i;
 const namedLikePrice = (field: Field): boolean =>
   (/price|vwap|^avg|entry|prob/i.test(field.name) || ['open', 'high', 'low', 'close'].includes(field.name)) &&
   !ABOUT_PRICES.test(field.name) &&
   field.name !== 'avg_per_day' &&
   !isBoolean(field);
-/** Of pages: which way they go in time. */
+/** Parameters of pagination: direction in time. */
 const isPaging = ({ schema }: Field): boolean => schema.enum?.includes('before') === true;
 const namedLikeSide = (field: Field): boolean =>
   /(^|_)(buys?|sells?)(_|$)|^side$|^direction$/.test(field.name) && !isPaging(field);
@@ -78,14 +78,14 @@ const undescribed = (fields: readonly Field[], words: RegExp) =>
     .filter(({ schema }) => !words.test(schema.description ?? ''))
     .map(({ place, schema }) => [place, schema.description ?? null]);
 
-it('every price field says how the price is made', () => {
-  const fields = answered().filter(namedLikePrice);
+it('every price field describes how the price is computed', () => {
+  const fields = responseFields().filter(namedLikePrice);
   expect(fields.length).toBeGreaterThan(90);
   expect(undescribed(fields, /settlement|middle|fills?\b|tick|paid|cost/i)).toEqual([]);
 });
 
-/** What a price is made of that is no price of now: it stands for itself, with the trade, the bucket or the payout it is of. */
-const MADE_OF_ITS_OWN =
+/** Descriptions of prices that are not current prices: of a fill, a bucket, an average or a payout. They need no source and time. */
+const NOT_CURRENT =
   /of this fill|per fill|average|bucket|^Mean fill price|^Oracle spot|^Spot price|^Settlement: USD|tick/i;
 const SOURCE = /^(price_?)?sources?$|^prices?_?sources?$/i;
 const UPDATED = /^(prices?_?)?updated_?at$/i;
@@ -107,14 +107,14 @@ const pricesWithoutSource = (objects: ReturnType<typeof objectsOf>) =>
   objects.flatMap(({ place, properties }) => {
     const names = Object.keys(properties);
     const priced = Object.entries(properties).filter(
-      ([name, schema]) => namedLikePrice({ place, name, schema }) && !MADE_OF_ITS_OWN.test(schema.description ?? ''),
+      ([name, schema]) => namedLikePrice({ place, name, schema }) && !NOT_CURRENT.test(schema.description ?? ''),
     );
-    const isTold = names.some((name) => SOURCE.test(name)) && names.some((name) => UPDATED.test(name));
-    return isTold ? [] : priced.map(([name]) => `${place}.${name}`);
+    const hasSource = names.some((name) => SOURCE.test(name)) && names.some((name) => UPDATED.test(name));
+    return hasSource ? [] : priced.map(([name]) => `${place}.${name}`);
   });
 
-it('every price of now stands beside its source and time', () => {
-  const objects = answeredSchemas().flatMap(({ path, schema }) => objectsOf(schema, path));
+it('every current price has its source and time in the same object', () => {
+  const objects = responseSchemas().flatMap(({ path, schema }) => objectsOf(schema, path));
   const now = objects.flatMap(({ properties }) =>
     Object.values(properties).filter(({ description }) => /^Current price|mid of best bid/.test(description ?? '')),
   );
@@ -124,19 +124,21 @@ it('every price of now stands beside its source and time', () => {
   expect(pricesWithoutSource(objectsOf({ items: bare }, ''))).toEqual(['[].cur_price']);
 });
 
-it('every average of a position says which average it is', () => {
-  const fields = answered().filter(({ name, place }) => /^avg_?price$/i.test(name) && /positions|data\[/.test(place));
+it('every average price of a position describes which average it is', () => {
+  const fields = responseFields().filter(
+    ({ name, place }) => /^avg_?price$/i.test(name) && /positions|data\[/.test(place),
+  );
   expect(fields.length).toBeGreaterThan(8);
   expect(undescribed(fields, /with shares.*without shares/i)).toEqual([]);
 });
 
-it('every field of buys, sells, a side or a direction says whose it is', () => {
-  const fields = answered().filter(namedLikeSide);
+it('every field of buys, sells, a side or a direction describes whose it is', () => {
+  const fields = responseFields().filter(namedLikeSide);
   expect(fields.length).toBeGreaterThan(45);
   expect(undescribed(fields, /maker|wallet/i)).toEqual([]);
 });
 
-it('finds fields in lists, choices and maps, and those without words', () => {
+it('fieldsOf finds fields in lists, unions and maps; undescribed finds those without the words', () => {
   const price: Schema = { type: 'number' };
   const inner: Schema = { properties: { price } };
   const schema: Schema = { anyOf: [{ items: inner }, { additionalProperties: inner }] };

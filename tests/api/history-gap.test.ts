@@ -10,11 +10,11 @@ import { ScriptedVenue } from '../accounting/world.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { insertAccountsOfBlocks, insertRecords } from '../support/positions.js';
 
-/** Of the history: seconds of block 0, between two blocks, and of the hole. */
+/** Time of block 0, time between blocks, and length of the gap, seconds. */
 const START_S = 1_700_000_000;
 const BLOCK_S = 2;
-const HOLE_S = 3_600;
-/** Prepared after the hole, and touched by nobody before. */
+const GAP_S = 3_600;
+/** Index of the market that is prepared after the gap. */
 const LATE = 7;
 
 interface Act {
@@ -72,7 +72,7 @@ function historyOf(seed: number, hole: boolean): { readonly venue: ScriptedVenue
   const blocks = venue.blocks.flatMap((facts, index): Block[] => {
     if (hole && index >= holeFrom && index < holeTo) return [];
     const number = index + 1;
-    const atS = START_S + number * BLOCK_S + (index >= holeTo ? HOLE_S : 0);
+    const atS = START_S + number * BLOCK_S + (index >= holeTo ? GAP_S : 0);
     const own = facts.filter((event) => !isLate(event));
     const all = index === holeTo ? [lateEvent, ...own] : own;
     const events = all.map((event, log_index) => ({
@@ -88,7 +88,7 @@ function historyOf(seed: number, hole: boolean): { readonly venue: ScriptedVenue
 const fillers = (blocks: readonly Block[]): { number: number; atS: number }[] =>
   blocks.flatMap(({ number, atS }, i) => {
     const next = blocks[i + 1];
-    if (next === undefined || next.atS - atS < HOLE_S) return [];
+    if (next === undefined || next.atS - atS < GAP_S) return [];
     return Array.from({ length: 12 }, (_, n) => ({ number, atS: atS + (n + 1) * 290 }));
   });
 
@@ -98,7 +98,7 @@ describe.each([5, Date.now() % 1_000_000])('open interest of history %i', (seed)
 
   const answersOf = async (hole: boolean) => {
     const { venue, blocks } = historyOf(seed, hole);
-    api = await startApi({ nowMs: (START_S + 2 * HOLE_S) * 1000 });
+    api = await startApi({ nowMs: (START_S + 2 * GAP_S) * 1000 });
     const key = await api.key('enterprise');
     const events = blocks.flatMap((block) => block.events);
     await insertAccountsOfBlocks(
@@ -144,7 +144,7 @@ describe.each([5, Date.now() % 1_000_000])('open interest of history %i', (seed)
     };
   };
 
-  it('is that of the chain where the history has no gap since the preparation', async () => {
+  it('equals the collateral on chain if the history has no gap since the preparation', async () => {
     const { markets, all } = await answersOf(false);
     expect(markets.filter(({ viewed }) => viewed !== undefined).length).toBeGreaterThan(3);
     for (const { truth, open_interest_usdc, complete, viewed } of markets) {
@@ -159,7 +159,7 @@ describe.each([5, Date.now() % 1_000_000])('open interest of history %i', (seed)
     );
   }, 120_000);
 
-  it('is null where blocks are missing after the preparation, and known for what was prepared behind the gap', async () => {
+  it('is null if blocks are missing after the preparation, and exact for a market prepared after the gap', async () => {
     const { markets, all } = await answersOf(true);
     markets.forEach(({ truth, open_interest_usdc, complete, viewed }, n) => {
       expect(complete, `market ${n}`).toBe(n === LATE);

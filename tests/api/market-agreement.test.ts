@@ -15,11 +15,11 @@ const inUnits = (shown: unknown) => Math.round(Number(shown) * 1e6);
 const usd = (units: bigint) => Number(units) / 1e6;
 const sumOf = <T>(rows: readonly T[], of: (row: T) => bigint) => rows.reduce((sum, row) => sum + of(row), 0n);
 
-describe.each(agreementSeeds)('the pages of markets and wallets say the same, world %i', (seed) => {
+describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i', (seed) => {
   let world: AgreementWorld;
   let get: <T>(path: string) => Promise<T>;
   /** Rows of /v3/wallets/{w}/positions by wallet. */
-  const held = new Map<string, readonly Row[]>();
+  const positionsOf = new Map<string, readonly Row[]>();
   let named: readonly Market[];
 
   beforeAll(async () => {
@@ -28,9 +28,9 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     get = (path) => api.ok(path, key);
     named = venue.markets.filter(({ tokens }) => expectations.get(tokens[0])?.isNamed);
     for (const wallet of venue.wallets) {
-      held.set(wallet, (await get<{ positions: Row[] }>(`/v3/wallets/${wallet}/positions?limit=100`)).positions);
+      positionsOf.set(wallet, (await get<{ positions: Row[] }>(`/v3/wallets/${wallet}/positions?limit=100`)).positions);
     }
-    // Snapshots are kept by the engine's own clock.
+    // The retention of snapshots uses the clock of the engine.
     await createLeaderboardRefresher({
       clickhouse: api.clickhouse,
       logger: silentLogger(),
@@ -41,7 +41,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
   afterAll(() => world.api.stop());
 
   const holdersOf = (tokens: readonly string[]) =>
-    [...held].flatMap(([wallet, rows]) =>
+    [...positionsOf].flatMap(([wallet, rows]) =>
       rows.filter((row) => tokens.includes(String(row.token_id))).map((row) => ({ ...row, wallet }) as Row),
     );
   const byId = (rows: readonly Row[], wallet: string, token: string) =>
@@ -49,7 +49,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
   const fillsOf = (tokens: readonly string[]) => world.trades.filter((trade) => tokens.includes(trade.token_id));
 
   it('sizes are the balances of the chain', () => {
-    for (const [wallet, rows] of held)
+    for (const [wallet, rows] of positionsOf)
       for (const row of rows) {
         const token = String(row.token_id);
         const market = world.expectations.get(token)?.market;
@@ -58,7 +58,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
       }
   });
 
-  it('holders of a market, by every endpoint that lists them', async () => {
+  it('holders of a market in every endpoint that lists them', async () => {
     for (const market of named) {
       const { condition, tokens } = market;
       const wanted = holdersOf(tokens);
@@ -154,14 +154,14 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     });
   };
 
-  it('fills of a token by every family, with the token, its condition and its kind of exchange', async () => {
+  it('fills of a token in every API group, with token, condition and exchange', async () => {
     const firstVersionOf: Readonly<Record<string, number>> = { v3: 1, 'v2/onchain': 1, clobv2: 2 };
     for (const [token, truth] of world.expectations) {
-      for (const [family, firstVersion] of Object.entries(firstVersionOf)) {
+      for (const [group, firstVersion] of Object.entries(firstVersionOf)) {
         const wanted = fillsOf([token]).filter((trade) => trade.exchange_version >= firstVersion);
-        const paths = [`/${family}/trades?token_id=${token}&limit=500`];
+        const paths = [`/${group}/trades?token_id=${token}&limit=500`];
         if (truth.isNamed && wanted.length > 0)
-          paths.push(`/${family}/trades?condition_id=${truth.market.condition}&token_id=${token}&limit=500`);
+          paths.push(`/${group}/trades?condition_id=${truth.market.condition}&token_id=${token}&limit=500`);
         for (const path of paths) {
           const { trades } = await get<{ trades: Row[] }>(path);
           expect(
@@ -205,7 +205,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     expect(listed).toBeGreaterThan(world.trades.length);
   }, 120_000);
 
-  it('candles and volumes of a token by every family', async () => {
+  it('candles and volumes of a token in every API group', async () => {
     const isMatch = (trade: Trade) => !trade.is_taker_order;
     for (const [token, truth] of world.expectations) {
       const { condition } = truth.market;
@@ -259,7 +259,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     }
   }, 120_000);
 
-  it('open interest: the collateral of the chain where it can be known, else null', async () => {
+  it('open interest is the collateral on chain if the history is complete, else null', async () => {
     for (const market of named) {
       const oi = await get<Row>(`/v2/onchain/markets/${market.condition}/oi`);
       expect(oi, market.condition).toMatchObject({ found: true, complete: world.traitsOf(market).isPrepared });
@@ -269,7 +269,7 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     }
   });
 
-  it('profit of a wallet: leaderboards, summaries and lists are the sums of its positions', async () => {
+  it('PnL of a wallet in leaderboards, summaries and lists is the sum of its positions', async () => {
     const wins = (rows: readonly Row[]) => rows.filter((row) => Number(row.realized_pnl) > 0).length;
     const total = (rows: readonly Row[], field: string) =>
       rows.reduce((sum, row) => sum + inUnits(row[field]), 0) / 1e6;
@@ -281,32 +281,31 @@ describe.each(agreementSeeds)('the pages of markets and wallets say the same, wo
     };
     const { leaderboard } = await get<{ leaderboard: Row[] }>('/v3/leaderboard?limit=100');
     expect(leaderboard.map((row) => row.wallet).sort()).toEqual(
-      [...held]
+      [...positionsOf]
         .filter(([, rows]) => rows.length > 0)
         .map(([wallet]) => wallet)
         .sort(),
     );
     const order = leaderboard.map((row) => Number(row.total_pnl));
     expect(order).toEqual([...order].sort((a, b) => b - a));
-    for (const row of leaderboard) expectSums(row, held.get(String(row.wallet)) ?? [], `leaderboard ${row.wallet}`);
-    for (const [wallet, rows] of held) {
+    for (const row of leaderboard)
+      expectSums(row, positionsOf.get(String(row.wallet)) ?? [], `leaderboard ${row.wallet}`);
+    for (const [wallet, rows] of positionsOf) {
       expectSums(await get<Row>(`/v3/wallets/${wallet}`), rows, `summary ${wallet}`);
       if (rows.length === 0) continue;
       const v2 = await get<Row>(`/v2/wallets/${wallet}/positions/onchain`);
       for (const part of ['realized_pnl', 'unrealized_pnl'] as const)
         expect(Math.abs(Number(v2[`total_${part}`]) - total(rows, part)), `v2 ${part} ${wallet}`).toBeLessThan(0.0051);
-      // Rounded once, so it may differ by a cent from the sum of its rounded parts.
+      // The total is rounded once, so it may differ by a cent from the sum of the rounded amounts.
       const exact = total(rows, 'realized_pnl') + total(rows, 'unrealized_pnl');
       expect(Math.abs(Number(v2.total_pnl) - exact), `v2 ${wallet}`).toBeLessThan(0.0051);
     }
     for (const market of named) {
       const path = `/v3/leaderboard?condition_id=${market.condition}&limit=100`;
-      const board = (await get<{ leaderboard: Row[] }>(path)).leaderboard;
+      const rows = (await get<{ leaderboard: Row[] }>(path)).leaderboard;
       const holders = holdersOf(market.tokens);
-      expect(board.map((row) => row.wallet).sort(), path).toEqual(
-        [...new Set(holders.map((row) => row.wallet))].sort(),
-      );
-      for (const row of board)
+      expect(rows.map((row) => row.wallet).sort(), path).toEqual([...new Set(holders.map((row) => row.wallet))].sort());
+      for (const row of rows)
         expectSums(
           row,
           holders.filter(({ wallet }) => wallet === row.wallet),

@@ -13,8 +13,8 @@ import type { AnyEvent } from '../../schemas/codec.js';
 import { history, play } from '../accounting/steps.js';
 import { ScriptedVenue } from '../accounting/world.js';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { createPositionsFold, insertRecords } from '../support/fold-positions.js';
 import { type NaiveQuery, naiveOverlap, ownFillsOf } from '../support/naive-overlap.js';
+import { createPositionTables, insertRecords } from '../support/position-tables.js';
 import { address, hex32 } from '../support/rows.js';
 
 const PATH = '/api/datasets/sports-esports/wallets/overlap';
@@ -101,8 +101,8 @@ interface Body {
   }[];
 }
 
-/** Past the time that answers are cached for. */
-const forget = () => {
+/** Advances the clock past the cache time of responses. */
+const expireCache = () => {
   api.clock.nowMs += 120_000;
 };
 
@@ -163,7 +163,7 @@ async function smallWorld() {
 describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
   it('lists the wallets that traded all tags, with sums over the tags and distinct markets, in the documented order of keys', async () => {
     const { alice, bob } = await smallWorld();
-    forget();
+    expireCache();
     const nbaNfl = await api.get(`${PATH}?tags=nba,nfl`);
     expect(JSON.stringify(nbaNfl.body)).toBe(
       JSON.stringify({
@@ -185,7 +185,7 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
 
   it('counts fills at or after `after` and before `before`, to the second', async () => {
     const { alice, bob } = await smallWorld();
-    forget();
+    expireCache();
     const listed = async (query: string) =>
       (await api.ok<Body>(`${PATH}?tags=nba,nfl&${query}`)).wallets.map((row) => [
         row.wallet,
@@ -196,9 +196,9 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
       [bob, 2, '200.000000'],
       [alice, 3, '25.000000'],
     ]);
-    // Without the fills of T + 3.
+    // Excludes the fills of T + 3.
     expect(await listed(`before=${T + 3}`)).toEqual([[alice, 3, '25.000000']]);
-    // Without those of T: Bob no longer has the first tag.
+    // Excludes the fills of T, so Bob does not have the first tag.
     expect(await listed(`after=${T + 1}`)).toEqual([[alice, 2, '15.000000']]);
     expect(await listed(`after=${T + 2}`)).toEqual([]);
     expect(await listed(`after=${T + 3}&before=${T + 3}`)).toEqual([]);
@@ -207,7 +207,7 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
 
   it('filters by min_volume, pages with ties in order of the wallet, and clamps the limit', async () => {
     const { alice, bob } = await smallWorld();
-    forget();
+    expireCache();
     const wallets = async (query: string) =>
       (await api.ok<Body>(`${PATH}?tags=nba,nfl&${query}`)).wallets.map((row) => row.wallet);
     expect(await wallets('min_volume=25')).toEqual([bob, alice]);
@@ -219,9 +219,9 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
     expect(await wallets('offset=2')).toEqual([]);
   });
 
-  it('answers with and without a key, and rejects one that is not valid', async () => {
+  it('responds with and without a key, and rejects an invalid key', async () => {
     await smallWorld();
-    forget();
+    expireCache();
     const path = `${PATH}?tags=nba,nfl`;
     const open = await api.get(path);
     expect([open.status, open.headers.get('x-ratelimit-limit'), open.headers.get('cache-control')]).toEqual([
@@ -239,12 +239,12 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
     expect((await api.get(`${path}&key=nonsense`)).status).toBe(401);
   });
 
-  it('has an empty list for unknown tags and names what is wrong with a parameter', async () => {
+  it('returns an empty list for unknown tags, and an error that names the invalid parameter', async () => {
     await smallWorld();
-    forget();
-    expect(await api.ok(`${PATH}?tags=nba,never-heard`)).toEqual({
+    expireCache();
+    expect(await api.ok(`${PATH}?tags=nba,unknown-tag`)).toEqual({
       count: 0,
-      tags: ['nba', 'never-heard'],
+      tags: ['nba', 'unknown-tag'],
       wallets: [],
     });
     const eleven = Array.from({ length: 11 }, (_, n) => `t${n}`).join(',');
@@ -271,10 +271,10 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
       ]);
   });
 
-  it('is not available before the first pass over wallets and tags', async () => {
-    forget();
-    const answer = await api.get(`${PATH}?tags=nba,nfl`);
-    expect([answer.status, answer.headers.get('retry-after'), answer.body]).toEqual([
+  it('returns 503 before the first pass of the wallet tags updater', async () => {
+    expireCache();
+    const response = await api.get(`${PATH}?tags=nba,nfl`);
+    expect([response.status, response.headers.get('retry-after'), response.body]).toEqual([
       503,
       '5',
       { error: 'Wallets per tag are still being computed. Try again in 5 seconds.' },
@@ -286,11 +286,11 @@ const allTags = ['nba', 'nfl', 'sports', 'crypto', 'eu'];
 
 describe('wallets of several tags', () => {
   it.each([1, 2, 3, 4])(
-    'are those of a pass over all fills, on a generated history with late and removed tags (seed %i)',
+    'equal the naive result over all fills, on a generated history with late and removed tags (seed %i)',
     async (seed) => {
       const steps = fc.sample(history(true), { seed, numRuns: 5 }).flat();
       const world = play(new ScriptedVenue(false, { wallets: 7, plain: 3, questions: 3 }), steps);
-      const fold = createPositionsFold(api.clickhouse, 3);
+      const positions = createPositionTables(api.clickhouse, 3);
       const catalog = createCatalog();
       const listed = new Map<string, ListedMarket>();
       const tagLists = fc.sample(fc.subarray(allTags), { seed, numRuns: 40 });
@@ -312,7 +312,7 @@ describe('wallets of several tags', () => {
       let compared = 0;
       const compare = async () => {
         await updater.update();
-        forget();
+        expireCache();
         const fills = ownFillsOf(played);
         const times = [...new Set(fills.map((fill) => fill.timeS))].sort((a, b) => a - b);
         const queries = fc.sample(
@@ -370,12 +370,12 @@ describe('wallets of several tags', () => {
         }
       };
       const half = world.blocks.slice(0, world.blocks.length >> 1);
-      // Trades of half of the history, some of their markets listed; then the rest of the history; then late, changed and removed tags.
+      // First half of the history with some of its markets in the catalogue; then the second half; then late, changed and removed tags.
       await list([tagged(0, 0), tagged(1, 2), tagged(2, 4)]);
-      await fold.play(half);
+      await positions.apply(half);
       played = half.flat();
       await compare();
-      await fold.play(world.blocks.slice(half.length));
+      await positions.apply(world.blocks.slice(half.length));
       played = world.blocks.flat();
       await compare();
       await list([tagged(3, 6), tagged(4, 8), { ...tagged(0, 10), eventTags: [], ownTags: ['nba'] }]);
@@ -390,14 +390,14 @@ describe('wallets of several tags', () => {
 });
 
 describe('wallet tags updater', () => {
-  it('repeats a pass that ended at any of its statements, and then has the same sums as one that did not', async () => {
+  it('repeats a pass that failed at any of its statements, with the sums of an undisturbed pass', async () => {
     const sums = () =>
       api.clickhouse.query(
         'SELECT tag, hex(wallet) AS wallet, fills, volume, markets FROM wallet_tags FINAL ORDER BY ALL',
       );
     await smallWorld();
     const expected = await sums();
-    // Three wallets in the first tag and in the common one, two in the other.
+    // Three wallets each in the first tag and in the common tag, two in the other.
     expect(expected).toHaveLength(8);
     // Two batches of tokens, sixteen ranges of wallets and the progress; the twentieth statement does not exist.
     for (const dieAt of [1, 2, 3, 10, 18, 19, 20]) {
@@ -405,7 +405,7 @@ describe('wallet tags updater', () => {
         await api.clickhouse.command('TRUNCATE TABLE {name:Identifier} SYNC', { name });
       let writes = 0;
       let dead = false;
-      // A statement whose client died: every second one has taken effect.
+      // Simulates a client that dies during a statement, which takes effect in every second case.
       const dying = async (write: () => Promise<void>) => {
         if (dead) throw new RetryableError('dead');
         dead = ++writes === dieAt;
@@ -431,7 +431,7 @@ describe('wallet tags updater', () => {
     }
   }, 180_000);
 
-  it('does not let a late statement of an ended process replace newer sums', async () => {
+  it('keeps newer sums when a late statement of an ended process is executed', async () => {
     const { alice } = await smallWorld();
     const stale = {
       tag: 'nba',
@@ -445,7 +445,7 @@ describe('wallet tags updater', () => {
       `INSERT INTO wallet_tags SELECT 'nba', toFixedString(unhex({wallet:String}), 20), ${stale.fills}, ${stale.volume}, ${stale.markets}, {version:UInt64}`,
       { wallet: alice.slice(2), version: String(BigInt(row?.version ?? 0) - 1n) },
     );
-    forget();
+    expireCache();
     const { wallets } = await api.ok<Body>(`${PATH}?tags=nba,nfl&sort=fills`);
     expect(wallets[0]).toMatchObject({ wallet: alice, total_fills: 3 });
   });

@@ -14,11 +14,11 @@ const other = ({ market, index }: Expectation) => market.tokens[1 - index] as st
 const near = (shown: unknown, wanted: number, what: string) =>
   expect(Math.abs(Number(shown) - wanted), `${what}: ${shown}, not ${wanted}`).toBeLessThan(1.1e-6);
 
-/** Kinds of tokens that the worlds had together. */
-const met = new Map<string, number>();
-const count = (kind: string, isOne: boolean) => met.set(kind, (met.get(kind) ?? 0) + Number(isOne));
+/** Number of tokens per kind over all worlds. */
+const countByKind = new Map<string, number>();
+const count = (kind: string, isOne: boolean) => countByKind.set(kind, (countByKind.get(kind) ?? 0) + Number(isOne));
 
-describe.each(agreementSeeds)('every endpoint says the same of a token, world %i', (seed) => {
+describe.each(agreementSeeds)('endpoints agree on a token, world %i', (seed) => {
   let world: AgreementWorld;
   let api: AgreementWorld['api'];
   let key: string;
@@ -44,7 +44,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     expect(tradesOfWorld.length).toBeGreaterThan(20);
   });
 
-  it('price now, its source, condition and opposite outcome', async () => {
+  it('current price, its source, condition and opposite outcome', async () => {
     for (const [token, truth] of expectations) {
       const price = await api.ok<Row>(`/v3/markets/${token}/price`, key);
       expect([price.source, price.resolved], token).toEqual([truth.source, truth.source === 'settlement']);
@@ -64,18 +64,18 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     }
   });
 
-  it('the conditions, by the chain alone where the catalogue lacks them', async () => {
+  it('conditions, from the chain alone if the catalogue lacks them', async () => {
     for (const [token, truth] of expectations) {
       if (!truth.isNamed) continue;
       const { payouts, condition, tokens } = truth.market;
-      const told = await api.ok<Row>(`/v3/conditions/${condition}`, key);
-      expect(told.position_ids, token).toEqual([...tokens]);
+      const shown = await api.ok<Row>(`/v3/conditions/${condition}`, key);
+      expect(shown.position_ids, token).toEqual([...tokens]);
       const numerators = truth.source === 'settlement' ? payouts?.map(Number) : [];
-      expect(told.payout_numerators, token).toEqual(numerators);
+      expect(shown.payout_numerators, token).toEqual(numerators);
     }
   });
 
-  it('a combo, which has no market: its last fill', async () => {
+  it('price of a combo, which has no market, is its last fill', async () => {
     expect(await api.ok<Row>(`/v3/markets/${comboYes}/price`, key)).toMatchObject({
       price: 0.25,
       source: 'last_fill',
@@ -92,7 +92,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         const what = `${wallet} ${row.token_id}`;
         expect([row.price_source, row.resolved], what).toEqual([truth.source, truth.source === 'settlement']);
         near(row.current_price, truth.price ?? 0, what);
-        // Shares that came by transfer, of a token that neither a log nor a fill names, tell nothing of it.
+        // A token that only transfers name has no known market.
         const isTraded = tradesOfWorld.some(({ token_id }) => token_id === row.token_id);
         expect(row.neg_risk, what).toBe(truth.isNamed || isTraded ? truth.market.negRisk : null);
         if (truth.isNamed)
@@ -126,7 +126,7 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     count('positions', compared > 0);
   });
 
-  it('fills and profit of a condition', async () => {
+  it('fills and PnL of a condition', async () => {
     let found = 0;
     const positionsOf = new Map<string, Row[]>();
     for (const wallet of world.venue.wallets) {
@@ -160,20 +160,20 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
     expect(found).toBeGreaterThan(20);
   }, 120_000);
 
-  it('the profit of a wallet at past moments and now, where a market the catalogue lacks is settled', async () => {
+  it('past and current PnL of a wallet in settled markets that the catalogue lacks', async () => {
     const wallet = `0x${'5e'.repeat(20)}`;
-    const held = [...expectations].flatMap(([token, truth]) => {
+    const settledTokens = [...expectations].flatMap(([token, truth]) => {
       const { isCatalogued } = world.traitsOf(truth.market);
       return truth.source === 'settlement' && !isCatalogued ? [{ token, truth }] : [];
     });
     count(
-      'past profit of settled neg-risk',
-      held.some(({ truth }) => truth.market.negRisk),
+      'past PnL of settled neg-risk',
+      settledTokens.some(({ truth }) => truth.market.negRisk),
     );
-    // Each 10 shares for 4 USD, one second before the history begins.
+    // 10 shares of each for 4 USD, one second before the history begins.
     await insertAccounts(
       api.clickhouse,
-      held.map(({ token }, index) =>
+      settledTokens.map(({ token }, index) =>
         activityOf({
           wallet,
           block_number: 1,
@@ -186,17 +186,17 @@ describe.each(agreementSeeds)('every endpoint says the same of a token, world %i
         }),
       ),
     );
-    const made = held.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
+    const expected = settledTokens.reduce((sum, { truth }) => sum + (truth.price ?? 0) * 10 - 4, 0);
     for (const period of ['1D', '1W', 'ALL']) {
       const { series } = await api.ok<{ series: { pnl: number }[] }>(`/v1/trader/${wallet}/pnl?period=${period}`, key);
-      // What the wallet held was settled within minutes; the clock is a day later.
-      for (const { pnl } of series.slice(-3)) near(pnl, made, period);
+      // The positions settled within minutes; the clock is a day later.
+      for (const { pnl } of series.slice(-3)) near(pnl, expected, period);
     }
   });
 });
 
-it('the worlds had tokens of every kind', () => {
-  for (const [kind, found] of met) expect(found, kind).toBeGreaterThan(0);
+it('the worlds contain tokens of every kind', () => {
+  for (const [kind, found] of countByKind) expect(found, kind).toBeGreaterThan(0);
   for (const source of ['settlement', 'clob_mid', 'v1_condition', 'last_fill'])
-    expect(met.has(source), source).toBe(true);
+    expect(countByKind.has(source), source).toBe(true);
 });

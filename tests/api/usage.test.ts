@@ -38,7 +38,7 @@ describe('GET /v1/account/usage', () => {
     await used(account, 'onchain_event_bytes', '2026-11-16 00:00:00', 4_000, 'x');
     await used(account, 'onchain_event_bytes', '2026-11-20 11:00:00', 9_000, 'y');
     await used(account, 'api_requests', '2026-11-20 11:00:00', 3, 'z');
-    await used('somebody-else', 'api_requests', '2026-11-20 11:00:00', 1_000, 'z');
+    await used('other-account', 'api_requests', '2026-11-20 11:00:00', 1_000, 'z');
     const first = await api.get('/v1/account/usage', key);
     const none = { packages_remaining: 0, courtesy_remaining: 0 };
     expect(first).toMatchObject({

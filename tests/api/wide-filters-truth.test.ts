@@ -54,7 +54,7 @@ const deals: readonly Deal[] = [
   ).values(),
 ];
 
-/** As the catalogue source tells them: the event's tags, else those of the market. `version` 2: a seventh of the events has others. */
+/** Tags as in the catalogue source: the tags of the event, else those of the market. `version` 2: a seventh of the events has other tags. */
 function tagsOf(market: number, version: 1 | 2): readonly string[] {
   const event = Math.floor(market / MARKETS_PER_EVENT);
   const isChanged = version === 2 && event % 7 === 0;
@@ -155,27 +155,27 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 async function checkPositions(query: string, chosen: readonly Deal[]): Promise<void> {
-  const held = {
+  const statuses = {
     all: () => true,
     open: (deal: Deal) => deal.sold < deal.shares,
     closed: (deal: Deal) => deal.sold === deal.shares,
   };
-  for (const [status, fits] of Object.entries(held)) {
+  for (const [status, fits] of Object.entries(statuses)) {
     const expected = chosen
       .filter(fits)
       .map((deal) => `${deal.wallet} ${deal.tokenId}`)
       .sort(byText);
     for (const order of ['asc', 'desc']) {
-      const walked: string[] = [];
-      for (let beyond = ''; ; ) {
+      const listed: string[] = [];
+      for (let nextPage = ''; ; ) {
         const { positions, pagination } = await get(
-          `/v2/onchain/positions?${query}&status=${status}&order=${order}&limit=300${beyond}`,
+          `/v2/onchain/positions?${query}&status=${status}&order=${order}&limit=300${nextPage}`,
         );
-        walked.push(...positions.map((row) => `${row.wallet} ${row.token_id}`));
+        listed.push(...positions.map((row) => `${row.wallet} ${row.token_id}`));
         if (pagination.has_more !== true) break;
-        beyond = `&pagination_key=${String(pagination.pagination_key)}`;
+        nextPage = `&pagination_key=${String(pagination.pagination_key)}`;
       }
-      expect(walked).toEqual(order === 'asc' ? expected : expected.toReversed());
+      expect(listed).toEqual(order === 'asc' ? expected : expected.toReversed());
     }
   }
 }
@@ -183,19 +183,19 @@ async function checkPositions(query: string, chosen: readonly Deal[]): Promise<v
 async function checkBuilderTrades(query: string, chosen: readonly Deal[]): Promise<void> {
   const newestFirst = chosen.toSorted((a, b) => b.buyBlock - a.buyBlock);
   const idsOf = (some: readonly Deal[]) => some.map((deal) => `${deal.wallet} ${deal.tokenId}`);
-  const walked: string[] = [];
-  const walk = async (path: string) => {
+  const listed: string[] = [];
+  const read = async (path: string) => {
     const { trades } = await get(path);
     return trades.map((row) => `${row.maker} ${row.token_id}`);
   };
   for (let offset = 0; ; offset += 100) {
-    const ids = await walk(`/v3/builders/${BUILDER}/trades?${query}&limit=100&offset=${offset}`);
-    walked.push(...ids);
+    const ids = await read(`/v3/builders/${BUILDER}/trades?${query}&limit=100&offset=${offset}`);
+    listed.push(...ids);
     if (ids.length < 100) break;
   }
-  expect(walked).toEqual(idsOf(newestFirst));
+  expect(listed).toEqual(idsOf(newestFirst));
   const lastBlock = 1_000 + DEALS / 2;
-  const older = await walk(`/v3/builders/${BUILDER}/trades?${query}&limit=50&before=${T + lastBlock * 2}`);
+  const older = await read(`/v3/builders/${BUILDER}/trades?${query}&limit=50&before=${T + lastBlock * 2}`);
   expect(older).toEqual(idsOf(newestFirst.filter((deal) => deal.buyBlock <= lastBlock)).slice(0, 50));
 }
 
@@ -203,12 +203,12 @@ async function checkPnl(query: string, chosen: readonly Deal[]): Promise<void> {
   for (let n = 0; n < WALLETS; n += 13) {
     const wallet = address(0x1000 + n);
     const own = chosen.filter((deal) => deal.wallet === wallet);
-    const [made] = walletsOf(own);
+    const [expected] = walletsOf(own);
     expect(await get(`/v3/wallets/${wallet}/pnl?${query}`)).toMatchObject({
-      net_realized_pnl: made?.realized ?? 0,
-      gross_profit: made?.profit ?? 0,
-      gross_loss: made?.loss ?? 0,
-      total_volume: made?.volume ?? 0,
+      net_realized_pnl: expected?.realized ?? 0,
+      gross_profit: expected?.profit ?? 0,
+      gross_loss: expected?.loss ?? 0,
+      total_volume: expected?.volume ?? 0,
       position_count: own.length,
     });
   }

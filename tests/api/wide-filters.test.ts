@@ -166,13 +166,13 @@ describe('filters by a tag with thousands of markets', () => {
       ]);
     };
     await ranked();
-    const painter = createTagLeaderboardRefresher({
+    const refresher = createTagLeaderboardRefresher({
       clickhouse: api.clickhouse,
       logger: silentLogger(),
       metrics: createMetrics({ process: 'test', defaults: false }),
       nowMs: () => api.clock.nowMs,
     });
-    await painter.paint();
+    await refresher.paint();
     const pictured = await api.clickhouse.query<{ tag: string }>(
       'SELECT DISTINCT tag FROM tag_leaderboards ORDER BY tag',
     );
@@ -187,7 +187,7 @@ describe('filters by a tag with thousands of markets', () => {
     // A newer snapshot that is shorter than the previous one hides its last ranks.
     await insertAccounts(api.clickhouse, [tradeOf(carol, 120, 'BUY', tokenOf(2, 0), 10, 1)]);
     api.clock.nowMs += 120_000;
-    await painter.paint();
+    await refresher.paint();
     api.clock.nowMs += 120_000;
     expect(walletsOf((await get('/v3/tags/coins/leaderboard?sort=volume')).data)).toEqual([alice, bob, eve, carol]);
   });

@@ -11,7 +11,7 @@ import { createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
 const topic = topics.chainFinal.name;
 
-/** What chain.final must hold, from the blocks alone: every fill of every block with logs, each block closed. */
+/** Expected content of chain.final: every fill of every block with logs, then the block record. */
 function expected(blocks: readonly SourceBlock[]): string[] {
   return blocks
     .filter((block) => block.logs.length > 0)

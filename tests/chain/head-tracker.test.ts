@@ -174,7 +174,7 @@ describe('head tracker', () => {
     await tracker.idle();
     node.fork(2);
     node.mine([]);
-    // The node finalised the replacing block before its head reached us.
+    // The node finalised the replacing block before the tracker received its head.
     tracker.onFinalized(3, node.tip.hash);
     node.mine([]);
     tracker.onHead(node.tip, 2);
@@ -295,10 +295,10 @@ describe('head tracker', () => {
               await run.tracker.idle();
               break;
             case 'crash': {
-              // The process dies while its next `after` records are being written; what landed stays.
+              // The process dies while its next `after` records are being written; committed records remain.
               landing = next.after;
               run.tracker.onHead(node.tip, 100);
-              for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+              for (let i = 0; i < 50; i += 1) await Promise.resolve();
               run.stop.abort();
               run.log.crash();
               landing = Number.POSITIVE_INFINITY;

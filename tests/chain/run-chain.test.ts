@@ -33,14 +33,14 @@ describe('chain ingest', () => {
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const held = {
+    const pausedSource = {
       ...source,
       async *history(range: Parameters<typeof source.history>[0]) {
         await gate;
         yield* node.history(range);
       },
     };
-    const run = running(log, held);
+    const run = running(log, pausedSource);
     send({ type: 'connected', connected: true, detail: 'scripted' });
     send({ type: 'finalized', number: 25, hash: node.blocks[25]!.hash });
     send({ type: 'head', block: node.tip, seenAtMs: 10 });
@@ -96,9 +96,9 @@ describe('chain ingest', () => {
     const broken = {
       ...source,
       historyRange: async () => {
-        throw new RetryableError('node is away');
+        throw new RetryableError('node is unreachable');
       },
     };
-    await expect(running(log, broken).done).rejects.toThrow('node is away');
+    await expect(running(log, broken).done).rejects.toThrow('node is unreachable');
   });
 });

@@ -14,7 +14,7 @@ const FILE_SECRET = 'CANARY-OF-A-FILE';
 const ROW_SECRET = 'CANARY-OF-A-TABLE';
 
 /**
- * The embedded engine reads `access_control_improvements` nowhere, and refuses `changeable_in_readonly` without them. So it runs the profile in two
+ * The embedded engine does not read `access_control_improvements`, and rejects `changeable_in_readonly` without them. So it runs the profile in two
  * halves: closed (read-only, without the list of changeable settings), and with the list as bounds of a user who may change all settings.
  */
 const closed = (text: string) => text.replace(/<(\w+)>(<min>.*?<\/max>)?<changeable_in_readonly\/><\/\1>/g, '');
@@ -31,13 +31,13 @@ const ownerUsers =
   '<users><default><password/><networks><ip>::/0</ip></networks><profile>default</profile><quota>default</quota></default></users>';
 
 /**
- * Where the embedded engine is laxer than a server: INTO OUTFILE is the client's, and a server refuses it over HTTP; the scalar function `file` reads
- * `user_files` of a server only; DEFAULT passed by bounds in engines before 26.7.6 (docs/SECURITY.md); `python` is chDB's own; a server asks for a
+ * Where the embedded engine is laxer than a server: INTO OUTFILE is the client's, and a server rejects it over HTTP; the scalar function `file` reads
+ * `user_files` of a server only; DEFAULT passed by bounds in engines before 26.7.6 (docs/SECURITY.md); `python` exists in chDB only; a server requires a
  * grant for system tables (server.xml).
  */
 const NOT_AS_IN_A_SERVER =
   /INTO OUTFILE|scalar function file|an alias with a line break|SETTINGS = DEFAULT|^python in |^system\./;
-/** Attempts that grants do not refuse, because they show nothing but themselves: generated rows, declared columns, the user's own grants. */
+/** Attempts that grants do not reject, because they return only generated rows, declared columns or the user's own grants. */
 const HARMLESS = [
   ...['executable in DESCRIBE', 'mergeTreeIndex in DESCRIBE', 'mergeTreeAnalyzeIndexes in DESCRIBE'],
   ...['FROM', 'a subquery', 'a CTE', 'IN', 'a scalar', 'UNION', 'EXPLAIN', 'DESCRIBE', 'a table function'].map(
@@ -205,7 +205,7 @@ describe('user analyst of a server', () => {
     expect(answers.slice(rejected.length + 1)).toEqual([...bounds.map(() => '1'), '{"a":"0"}', '{"a":1}']);
   });
 
-  it('meets the limits of memory, rows, bytes and time, also in a subquery that asks for more', async () => {
+  it('meets the limits of memory, rows, bytes and time, also in a subquery that sets higher limits', async () => {
     const [rows, bytes, memory] = await run(withAnalyst(closed), [
       'SELECT number FROM numbers(1100000)',
       'SELECT repeat(toString(number), 200) FROM numbers(900000)',
@@ -222,7 +222,7 @@ describe('user analyst of a server', () => {
     expect(subquery).toMatch(/^Code: 159/);
   }, 60_000);
 
-  it('may change no setting that the embedded SQL port refuses', () => {
+  it('may change no setting that the embedded SQL port rejects', () => {
     expect(changeable.length).toBeGreaterThan(40);
     for (const [, name] of changeable) {
       const values = new Map([

@@ -38,7 +38,7 @@ describe('chain ingest on a real node', () => {
   let dir = '';
   let port = 0;
   let anvil: Anvil;
-  let door: Awaited<ReturnType<typeof startTcpProxy>>;
+  let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
   let log: Log;
   let nonce = 0;
   let ingest: { stop(): Promise<void>; status: ReturnType<typeof createSourceStatus> };
@@ -48,14 +48,14 @@ describe('chain ingest on a real node', () => {
     port = await freePort();
     anvil = await startAnvil({ port, slots: SLOTS, stateFile: join(dir, 'state.json') });
     await anvil.rpc('anvil_setCode', EXCHANGE, compileContract('Emitter.sol', 'Emitter'));
-    door = await startTcpProxy(port);
+    proxy = await startTcpProxy(port);
     log = await openLog(`lmdb:${join(dir, 'log')}`, { logger: silentLogger() });
     await log.ensureTopics(allTopics);
   });
   afterAll(async () => {
     await ingest?.stop();
     await log?.close();
-    await door?.close();
+    await proxy?.close();
     await anvil?.stop();
     rmSync(dir, { recursive: true, force: true });
   });
@@ -65,8 +65,8 @@ describe('chain ingest on a real node', () => {
     const logger = silentLogger();
     const stop = new AbortController();
     const source = createRpcSource({
-      rpcUrl: `http://127.0.0.1:${door.port}`,
-      wsUrl: `ws://127.0.0.1:${door.port}`,
+      rpcUrl: `http://127.0.0.1:${proxy.port}`,
+      wsUrl: `ws://127.0.0.1:${proxy.port}`,
       startBlock: 0,
       filter: { addresses: watchedAddresses, topics: watchedTopics, skips: isUnread },
       pendingTo: settlementTargets,
@@ -217,8 +217,8 @@ describe('chain ingest on a real node', () => {
     for (const event of await head()) {
       if (event.kind !== 'retract') current.push(event);
       else {
-        const gone = new Set(event.value.block_hashes);
-        current = current.filter(({ value }) => !('block_hash' in value) || !gone.has(value.block_hash));
+        const retracted = new Set(event.value.block_hashes);
+        current = current.filter(({ value }) => !('block_hash' in value) || !retracted.has(value.block_hash));
       }
     }
     return current;
@@ -315,7 +315,7 @@ describe('chain ingest on a real node', () => {
   });
 
   it('survives a restart of the node and fills the gap', async () => {
-    door.shut();
+    proxy.interrupt();
     await until('disconnect', async () => (ingest.status.current.connected ? undefined : true));
     await anvil.stop();
     anvil = await startAnvil({ port, slots: SLOTS, stateFile: join(dir, 'state.json') });
@@ -323,7 +323,7 @@ describe('chain ingest on a real node', () => {
       await send(await signMatch(1));
       await mine(4);
     }
-    door.unlock();
+    proxy.resume();
     const length = await tip();
     await one('block', ({ block_number }) => block_number === length);
     expect(ingest.status.current.connected).toBe(true);

@@ -79,7 +79,7 @@ const call = async (to: Hex, abi: Abi, functionName: string, args: readonly unkn
 const tip = async () => Number(await anvil.rpc<Hex>('eth_blockNumber'));
 const collateral = () => call(ADAPTER, adapter, 'collateral', [USER]);
 
-/** A conversion: complete sets of every question first, then the NO tokens of `given` of them. */
+/** A conversion: full sets of every question are created first, then NO tokens of the questions in `mask` are converted. */
 const conversion = fc.integer({ min: 2, max: 6 }).chain((questions) =>
   fc.record({
     questions: fc.constant(questions),
@@ -88,7 +88,7 @@ const conversion = fc.integer({ min: 2, max: 6 }).chain((questions) =>
     /** Thousandths of the sets that are converted. */
     part: fc.integer({ min: 1, max: 1000 }),
     bips: fc.constantFrom(0n, 1n, 37n, 250n, 9_999n),
-    /** The preparation of the market is in the log, which tells its fee. */
+    /** True if the log contains the preparation of the market with its fee. */
     prepared: fc.boolean(),
   }),
 );
@@ -112,7 +112,7 @@ describe('a neg-risk conversion on a node', () => {
         const given = group.filter((one) => one.given);
         const others = group.filter((one) => !one.given);
         const fee = (amount * bips) / 10_000n;
-        // Where every question is converted no YES is handed out: the preparation alone tells the fee.
+        // If all questions are converted no YES is created, so only the preparation contains the fee.
         const isPrepared = prepared || others.length === 0;
         const n = BigInt(given.length);
 

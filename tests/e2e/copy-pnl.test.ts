@@ -116,8 +116,8 @@ interface NaiveScore {
 }
 
 /**
- * The recording is older than the longest period: repeats the last 170 days of its activity so many whole days later that they end today. Returns the window
- * of the recording.
+ * The recording is older than the longest period, so the last 170 days of its activity are inserted again, moved by whole days so that they end today.
+ * Returns the original window.
  */
 async function repeatActivity(wallets: readonly string[]): Promise<RecordedWindow> {
   const DAY_S = 86_400;
@@ -166,7 +166,7 @@ async function naiveScore(wallet: string, { fromS, toS }: RecordedWindow): Promi
 }
 
 describe('the pool of a key', () => {
-  it('is pending, then scored by itself, as a second api process says too', async () => {
+  it('is pending, then scored automatically, with the same result in a second api process', async () => {
     const [wallets, idle] = [await activeWallets(5), `0x${'0'.repeat(37)}c0b`];
     const recorded = await repeatActivity(wallets);
     const sentMs = Date.now();
@@ -184,7 +184,7 @@ describe('the pool of a key', () => {
       const { actual, slippage, trades } = await naiveScore(wallet, recorded);
       const score = periods['180d'];
       expect([wallet, score?.trade_count]).toEqual([wallet, trades]);
-      // The nearest cents.
+      // Amounts are rounded to cents.
       expect(Math.abs((score?.actual_pnl_usdc ?? 0) * 1e6 - Number(actual))).toBeLessThanOrEqual(5_001);
       expect(Math.abs((score?.slippage_amount_usdc ?? 0) * 1e8 - Number(slippage))).toBeLessThanOrEqual(500_100);
       expect(
@@ -198,14 +198,14 @@ describe('the pool of a key', () => {
     expect(other.wallets).toEqual(snapshot.wallets);
     const list = await request<{ wallets: string[] }>('GET', 'wallets', undefined, second.url);
     expect(list.wallets).toEqual([...wallets, idle].sort());
-    const board = await request<{ results: { wallet: string; trade_count: number }[] }>(
+    const leaderboard = await request<{ results: { wallet: string; trade_count: number }[] }>(
       'GET',
       'leaderboard?period=180d&sort_by=trade_count&min_trade_count=1',
     );
-    expect(board.results.map(({ wallet }) => wallet).sort()).toEqual([...wallets].sort());
-    expect(board.results[0]?.trade_count).toBe(Math.max(...board.results.map(({ trade_count: n }) => n)));
+    expect(leaderboard.results.map(({ wallet }) => wallet).sort()).toEqual([...wallets].sort());
+    expect(leaderboard.results[0]?.trade_count).toBe(Math.max(...leaderboard.results.map(({ trade_count: n }) => n)));
 
-    // Removed and added again: the scores of before are there at once.
+    // After removal and re-adding the previous scores are visible at once.
     await remove(wallets);
     expect(await request('GET', 'snapshot')).toMatchObject({ total_in_pool: 1 });
     await add(wallets);
@@ -221,7 +221,7 @@ describe('the pool of a key', () => {
     const interrupted = await eventually(
       'a kill inside a cycle',
       async () => {
-        // Without a cycle in the tables the next process begins one at once, of all wallets.
+        // Without a cycle in the tables the next process starts one for all wallets at once.
         process.kill(await eventually('processors', async () => product.pid('processors')), 'SIGKILL');
         await product.sql('TRUNCATE TABLE copy_cycles');
         const [startedMs] = await eventually('a cycle', async () => (await cycles())[0]);

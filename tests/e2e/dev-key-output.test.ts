@@ -8,7 +8,7 @@ import { shortHistory } from '../support/short-recording.js';
 const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-dev-key-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** Starts the product on the data directory until it has told where everything is, and stops it. Gives all that its processes wrote, and the key. */
+/** Starts the product on the data directory, waits for the start-up text, and stops it. Returns the output of all processes, and the key. */
 async function outputOfAStart(): Promise<{ readonly output: string; readonly key: string }> {
   const product = await startProduct({ dataDir, env: shortHistory() });
   try {
@@ -25,7 +25,7 @@ it('the first start prints the ready key, a later start on the same data directo
   expect(first.output.match(/^.*Your key.*$/gm)).toEqual([
     expect.stringContaining(`Your key (enterprise plan, this machine only): ${first.key}`),
   ]);
-  // In the text of the addresses alone: no process writes it into its log.
+  // The key is in the start-up text only, not in the logs of the processes.
   const [before = '', text = ''] = first.output.split(/^(?=.*REST {5,})/m);
   expect(before).not.toContain(first.key);
   expect(text.split('Ctrl-C stops everything.').slice(1).join('')).not.toContain(first.key);

@@ -14,10 +14,10 @@ afterAll(async () => {
   await product?.dispose();
 }, 30_000);
 
-/** Resolves once the sums contain all that the sinks have committed. */
+/** Waits until wallet_tags contains everything that the sinks have committed. */
 const untilComputed = () =>
   eventually(
-    'the sums of wallets per tag',
+    'wallet_tags',
     async () => {
       const [row] = await product.sql<{ behind: string; rows: string }>(
         `SELECT toString(countIf(s.next > p.next)) AS behind, toString(count()) AS rows
@@ -59,7 +59,7 @@ const sums = () =>
   );
 
 describe('wallets of several tags, of the recorded history', { timeout: 600_000 }, () => {
-  it('are those of a pass over all recorded fills', async () => {
+  it('equal the naive result over all recorded fills', async () => {
     await untilComputed();
     const markets = await product.sql<{ condition_id: string; tokens: string[]; tag_slugs: string[] }>(
       'SELECT condition_id, arrayMap(token -> toString(token), token_ids) AS tokens, tag_slugs FROM markets FINAL',
@@ -75,7 +75,7 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
       for (const tag of byToken.get(token)?.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
     const tags = [...counts].sort((a, b) => b[1] - a[1]).map(([tag]) => tag);
     expect(tags.length).toBeGreaterThan(1);
-    const without = markets.flatMap((market) => market.tag_slugs).find((tag) => !counts.has(tag)) ?? 'never-heard';
+    const without = markets.flatMap((market) => market.tag_slugs).find((tag) => !counts.has(tag)) ?? 'unknown-tag';
     const times = fills.map(({ timeS }) => timeS).sort((a, b) => a - b);
     const [third, middle] = [times[Math.floor(times.length / 3)] ?? 0, times[times.length >> 1] ?? 0];
     const pairs = [tags.slice(0, 2), tags.slice(0, 10).reverse(), [tags[0] ?? '', without]];
@@ -115,7 +115,7 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
     expect(rows).toBeGreaterThan(50);
   });
 
-  it('are computed again from nothing, also by processors that were killed during the pass', async () => {
+  it('are computed again from empty tables, also by processors that were killed during the pass', async () => {
     await untilComputed();
     const expected = await sums();
     expect(expected.length).toBeGreaterThan(20);

@@ -18,7 +18,7 @@ let adminPort: number;
 let child: ChildProcess | undefined;
 let client: ClickHouse;
 
-/** Starts the process as the supervisor does and waits until it says that it is ready. */
+/** Starts the process as the supervisor does and waits until it is ready. */
 async function start(): Promise<ChildProcess> {
   const started = spawn(process.execPath, [script], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -52,9 +52,9 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (child !== undefined && child.exitCode === null && child.signalCode === null) {
-    const gone = ended(child);
+    const exited = ended(child);
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   }
   await client.close();
   await rm(dataDir, { recursive: true, force: true });
@@ -71,7 +71,7 @@ const table = {
 const CHUNKS = 40;
 const ROWS = 5000;
 
-test('kill -9 between and inside inserts, start again: every chunk is there once, in the table and in the view', async () => {
+test('kill -9 between and during inserts, then a restart: every chunk is in the table and in the view exactly once', async () => {
   let server = await start();
   await migrate({ client, migrations: [table], logger });
   let kills = 0;
@@ -83,13 +83,13 @@ test('kill -9 between and inside inserts, start again: every chunk is there once
       await insert();
       continue;
     }
-    const gone = ended(server);
-    const cut = insert().catch((error: unknown) => error);
-    // Killed before, while or after the rows are written, differently each time.
+    const exited = ended(server);
+    const interrupted = insert().catch((error: unknown) => error);
+    // The delay differs each time: before, while or after the rows are written.
     await new Promise((resolve) => setTimeout(resolve, kills * 8));
     server.kill('SIGKILL');
-    expect((await gone).signal).toBe('SIGKILL');
-    await cut;
+    expect((await exited).signal).toBe('SIGKILL');
+    await interrupted;
     kills += 1;
     server = await start();
     await insert();
@@ -103,7 +103,7 @@ test('kill -9 between and inside inserts, start again: every chunk is there once
   expect(await migrate({ client, migrations: [table], logger })).toEqual([]);
 }, 120_000);
 
-test('SIGTERM lets a running query end, closes the engine and leaves with 0; leftovers in the spool are gone after the next start', async () => {
+test('SIGTERM lets a running query finish, closes the engine and exits with 0; the next start clears the spool directory', async () => {
   const server = child ?? (await start());
   const running = client.query('SELECT count() AS n FROM numbers(3) WHERE sleepEachRow(0.4) = 0');
   await expect
@@ -116,10 +116,10 @@ test('SIGTERM lets a running query end, closes the engine and leaves with 0; lef
         )[0]?.n,
     )
     .toBe('1');
-  const gone = ended(server);
+  const exited = ended(server);
   server.kill('SIGTERM');
   expect(await running).toEqual([{ n: '3' }]);
-  expect(await gone).toEqual({ code: 0, signal: null });
+  expect(await exited).toEqual({ code: 0, signal: null });
   await expect(client.ping()).rejects.toThrow();
   const spool = join(dataDir, 'clickhouse-spool');
   await rm(spool, { recursive: true, force: true });
@@ -130,7 +130,7 @@ test('SIGTERM lets a running query end, closes the engine and leaves with 0; lef
   expect(await client.query('SELECT count() AS n FROM facts')).toEqual([{ n: String(CHUNKS * ROWS) }]);
 }, 60_000);
 
-test('a second process on the same directory or port gives up with an exit code, not with a crash', async () => {
+test('a second process on the same directory or port exits with 75 instead of crashing', async () => {
   const second = spawn(process.execPath, [script], {
     stdio: 'ignore',
     env: {
@@ -140,9 +140,9 @@ test('a second process on the same directory or port gives up with an exit code,
       ADMIN_PORT_CLICKHOUSE: String(await freePort()),
     },
   });
-  const gone = ended(second);
+  const exited = ended(second);
   const timer = setTimeout(() => second.kill('SIGKILL'), 100_000);
-  expect(await gone).toEqual({ code: 75, signal: null });
+  expect(await exited).toEqual({ code: 75, signal: null });
   clearTimeout(timer);
   expect(await client.query('SELECT 1 AS a')).toEqual([{ a: 1 }]);
 }, 120_000);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** How one answer goes wrong, below the level of its content. */
+/** A faulty HTTP response, independent of its content. */
 export type HostileResponse = (response: ServerResponse, url: string) => void;
 
 const json =
@@ -23,7 +23,7 @@ const endless =
   };
 const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024, '['), { level: 1 });
 
-/** Answers of an HTTP service that is broken or hostile. */
+/** Responses of a broken or hostile HTTP service. */
 export const hostileResponses: ReadonlyMap<string, HostileResponse> = new Map([
   ['an endless body', endless(Buffer.alloc(4 * 1024 * 1024, ' '), 1)],
   ['an endless list', endless(Buffer.from('[1,'.repeat(300_000)), 1)],
@@ -58,32 +58,32 @@ export const hostileResponses: ReadonlyMap<string, HostileResponse> = new Map([
     },
   ],
   ['a gzip bomb', json(bomb, { 'content-encoding': 'gzip' })],
-  ['gzip that is none', json('not packed', { 'content-encoding': 'gzip' })],
+  ['invalid gzip', json('not packed', { 'content-encoding': 'gzip' })],
   ['null', json('null')],
   ['a number', json('1e999')],
   ['a text', json('"result"')],
   ['a list of nothing', json('[null,null,{}]')],
   ['an empty object', json('{}')],
-  ['bytes that are no UTF-8', json(Buffer.from([0xff, 0xfe, 0x22, 0x80]))],
+  ['bytes that are not UTF-8', json(Buffer.from([0xff, 0xfe, 0x22, 0x80]))],
   ['an error without a message', json('{"jsonrpc":"2.0","id":1,"error":{}}')],
-  ['an answer to another request', json('{"jsonrpc":"2.0","id":987654,"result":"0x1"}')],
+  ['a response to another request', json('{"jsonrpc":"2.0","id":987654,"result":"0x1"}')],
   ['keys of the prototype', json('{"__proto__":{"a":1},"constructor":null,"id":1,"result":{"__proto__":1}}')],
-  // Waited out: last.
+  // These wait for a timeout, so they are last.
   ['a byte at a time', endless(Buffer.from('['), 100)],
-  ['no answer', () => undefined],
+  ['no response', () => undefined],
 ]);
 
 export interface HostileProxy {
   readonly url: string;
-  /** What every answer is instead of the honest one; null: the honest one. */
+  /** Replaces every response; null: responses are forwarded. */
   response: HostileResponse | null;
-  /** What the honest answer becomes on its way. */
+  /** Changes the body of forwarded responses. */
   change: ((body: unknown) => unknown) | null;
   readonly requests: () => number;
   stop(): Promise<void>;
 }
 
-/** Stands before an honest HTTP service and answers in its place, or changes what it answers. */
+/** Proxy of an HTTP service that replaces or changes its responses. */
 export async function startHostileProxy(target: string): Promise<HostileProxy> {
   let requests = 0;
   const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
@@ -132,7 +132,7 @@ export async function startHostileProxy(target: string): Promise<HostileProxy> {
 }
 
 type Change = (value: unknown) => unknown;
-/** Sets `name` to `value` wherever an answer has a member of that name. */
+/** Sets every member `name` of a response to `value`. */
 const set = (name: string, value: unknown): Change => {
   const change: Change = (found) => {
     if (Array.isArray(found)) return found.map(change);
@@ -143,23 +143,23 @@ const set = (name: string, value: unknown): Change => {
   };
   return change;
 };
-/** Replaces the result of JSON-RPC answers that are a list of logs. */
+/** Replaces the result of JSON-RPC responses that are a list of logs. */
 const logs =
   (make: (list: readonly unknown[]) => unknown): Change =>
-  (answer) => {
+  (response) => {
     const one = (found: { result?: unknown }) =>
       Array.isArray(found.result) ? { ...found, result: make(found.result) } : found;
-    return Array.isArray(answer) ? answer.map(one) : one(answer as { result?: unknown });
+    return Array.isArray(response) ? response.map(one) : one(response as { result?: unknown });
   };
 
-/** Content of a node that is broken or lies. */
+/** Faulty content of a node. */
 export const nodeChanges: ReadonlyMap<string, Change> = new Map([
   ['a block of the year 2099', set('timestamp', `0x${(4_102_444_800_000).toString(16)}`)],
   ['a block of 1970', set('timestamp', '0x0')],
   ['a timestamp that is a number', set('timestamp', 1_700_000_000)],
   ['no timestamp', set('timestamp', null)],
   ['a timestamp of 10,000 digits', set('timestamp', `0x${'f'.repeat(10_000)}`)],
-  ['a block number far away', set('number', '0xffffffffffffff')],
+  ['a block number far ahead', set('number', '0xffffffffffffff')],
   ['a negative block number', set('number', '-0x1')],
   ['a block number that is no text', set('number', {})],
   ['a short hash', set('hash', '0x12')],
@@ -178,7 +178,7 @@ export const nodeChanges: ReadonlyMap<string, Change> = new Map([
   ],
   ['a log with half a byte of data', set('data', '0x123')],
   ['a log whose data is no text', set('data', 5)],
-  ['a log index far away', set('logIndex', '0xffffffffff')],
+  ['a very large log index', set('logIndex', '0xffffffffff')],
   ['a log of another block', set('blockNumber', '0x1')],
   ['a log of another branch', set('blockHash', `0x${'8'.repeat(64)}`)],
   ['a log without a transaction', set('transactionHash', null)],
@@ -210,18 +210,18 @@ export const catalogueChanges: ReadonlyMap<string, Change> = new Map([
   ['flags that are text', set('closed', 'maybe')],
   ['titles with control characters', set('title', '\u0000\u001b[2J')],
   ['titles that are half a character', set('title', '\ud800')],
-  ['markets that are no list', set('markets', 'x')],
-  ['tags that are no list', set('tags', 5)],
+  ['markets that are not a list', set('markets', 'x')],
+  ['tags that are not a list', set('tags', 5)],
   ['questions that are missing', set('question', null)],
 ]);
 
 const at = () => Date.now();
-/** Frames of a price feed that is broken or lies. `topic` and `symbol` are ones that were asked for. */
+/** Frames of a broken or hostile price feed. `topic` and `symbol` are subscribed ones. */
 export const priceFrames = (topic: string, symbol: string): ReadonlyMap<string, string | Buffer> => {
   const update = (payload: Record<string, unknown>) =>
     JSON.stringify({ connection_id: 'c', topic, type: 'update', timestamp: at(), payload: { symbol, ...payload } });
   return new Map<string, string | Buffer>([
-    ['text that is no JSON', 'not json'],
+    ['text that is not JSON', 'not json'],
     ['half a frame', update({ timestamp: at(), value: 1 }).slice(0, 40)],
     ['bytes', Buffer.from([0, 1, 2, 255])],
     ['a frame of 2 MB', `"${'x'.repeat(2_000_000)}"`],
@@ -257,7 +257,7 @@ export const priceFrames = (topic: string, symbol: string): ReadonlyMap<string, 
         payload: { symbol, data: Array.from({ length: 5_000 }, () => ({ timestamp: -1 })) },
       }),
     ],
-    ['a dump that is no list', JSON.stringify({ topic, type: 'subscribe', payload: { symbol, data: {} } })],
-    ['a refusal', JSON.stringify({ statusCode: 500, body: { message: 'internal' } })],
+    ['a dump that is not a list', JSON.stringify({ topic, type: 'subscribe', payload: { symbol, data: {} } })],
+    ['a rejection', JSON.stringify({ statusCode: 500, body: { message: 'internal' } })],
   ]);
 };

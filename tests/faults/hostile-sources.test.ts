@@ -91,7 +91,7 @@ it('ingest survives every hostile response of node, catalog and price feed with 
     const text = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
     return Number(new RegExp(`^oddstream_${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   };
-  const metModes = new Set<string>();
+  const seenModes = new Set<string>();
   try {
     await eventually('the first final block', async () => (await metric('chain_final_written')) >= 20, 30_000);
     await eventually('the price feed', async () => rtds.clients.length > 0, 20_000);
@@ -100,20 +100,20 @@ it('ingest survives every hostile response of node, catalog and price feed with 
     const alive = (mode: string) =>
       expect([child.exitCode, child.signalCode], `${mode}: ${output}`).toEqual([null, null]);
 
-    /** Lasts until the node was asked in this mode, at most some seconds: its readers pause after errors. */
-    const untilMet = async (mode: string) => {
+    /** Waits until the node received a request in this mode, or for a few seconds, because readers pause after errors. */
+    const untilRequested = async (mode: string) => {
       const before = nodeProxy.requests();
       const deadline = performance.now() + LONGEST_MS;
       await sleep(EACH_MS / 4);
       while (nodeProxy.requests() === before && performance.now() < deadline) await sleep(20);
-      if (nodeProxy.requests() > before) metModes.add(mode);
+      if (nodeProxy.requests() > before) seenModes.add(mode);
       alive(mode);
     };
-    const answers = async () => {
-      for (const [mode, answer] of hostileResponses) {
-        nodeProxy.response = answer;
-        gammaProxy.response = answer;
-        await untilMet(mode);
+    const replaceResponses = async () => {
+      for (const [mode, response] of hostileResponses) {
+        nodeProxy.response = response;
+        gammaProxy.response = response;
+        await untilRequested(mode);
       }
       nodeProxy.response = null;
       gammaProxy.response = null;
@@ -122,7 +122,7 @@ it('ingest survives every hostile response of node, catalog and price feed with 
         nodeProxy.change = change;
         const [other, otherChange] = catalogue[i % catalogue.length] ?? ['', null];
         gammaProxy.change = otherChange;
-        await untilMet(`${mode}, ${other}`);
+        await untilRequested(`${mode}, ${other}`);
       }
       nodeProxy.change = null;
       gammaProxy.change = null;
@@ -155,12 +155,12 @@ it('ingest survives every hostile response of node, catalog and price feed with 
       }
       node.cut();
     };
-    await Promise.all([answers(), frames(), sockets()]);
+    await Promise.all([replaceResponses(), frames(), sockets()]);
     const target = node.blocks.length;
     await eventually('the blocks of after it', async () => (await metric('chain_final_written')) >= target, 120_000);
     expect(memoryKb()).toBeLessThan(MOST_MEMORY_KB);
     // Modes that a reader waits out hide the next ones from it.
-    expect(metModes.size).toBeGreaterThan(0.8 * (hostileResponses.size + nodeChanges.size));
+    expect(seenModes.size).toBeGreaterThan(0.8 * (hostileResponses.size + nodeChanges.size));
   } finally {
     clearInterval(miner);
     clearInterval(pricer);

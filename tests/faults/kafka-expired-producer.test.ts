@@ -15,7 +15,7 @@ describe.skipIf(missing !== null)(
     let kafka: TestKafka;
     let log: Log;
     beforeAll(async () => {
-      // So that records can be sent into a transaction the coordinator knows nothing of: what is left when it lost what it knew on a full disk.
+      // Permits records in a transaction that the coordinator does not know: the state after it lost its log on a full disk.
       kafka = await startTestKafka({ properties: { 'transaction.partition.verification.enable': false } });
       log = await createKafkaLog({ brokers: kafka.brokers, logger: silentLogger() });
     });

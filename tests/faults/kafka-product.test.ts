@@ -18,7 +18,7 @@ afterEach(async () => {
 }, 90_000);
 
 const fourProcesses = ['ingest', 'processors', 'api', 'stream-gateway'] as const;
-/** How long ClickHouse is away; longer by hand. */
+/** Duration of the ClickHouse outage; a manual run may set a longer one. */
 const CLICKHOUSE_DOWN_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
 
 async function start(options: Parameters<typeof startProduct>[0]): Promise<Product> {
@@ -33,7 +33,7 @@ async function startBroker(dir?: string): Promise<TestKafka> {
   return broker;
 }
 
-/** The check fails on every one of these processes, and says something like this. */
+/** Expects that the check fails in each of the processes, with a detail that matches `reason`. */
 async function expectFailingCheck(
   product: Product,
   names: readonly ProcessName[],
@@ -41,7 +41,7 @@ async function expectFailingCheck(
   reason: RegExp,
 ): Promise<void> {
   for (const name of names) {
-    await eventually(`${name} to say what is wrong with ${check}`, async () => {
+    await eventually(`${name} to report ${check}`, async () => {
       const { ready, checks } = await product.readyz(name);
       return !ready && checks[check]?.ok === false && reason.test(checks[check].detail ?? '');
     });
@@ -101,17 +101,17 @@ describe.skipIf(missing !== null)(
         () => registry.stop(),
         () => store.stop(),
       );
-      const [registryDoor, storeDoor] = [await startTcpProxy(registry.port), await startTcpProxy(store.port)];
+      const [registryProxy, storeProxy] = [await startTcpProxy(registry.port), await startTcpProxy(store.port)];
       cleanups.push(
-        () => registryDoor.close(),
-        () => storeDoor.close(),
+        () => registryProxy.close(),
+        () => storeProxy.close(),
       );
       const product = await start({
         env: {
           LOG_URL: broker.url,
-          SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryDoor.port}/apis/ccompat/v7`,
+          SCHEMA_REGISTRY_URL: `http://127.0.0.1:${registryProxy.port}/apis/ccompat/v7`,
         },
-        clickhouse: { url: `http://127.0.0.1:${storeDoor.port}`, user: store.user, password: store.password },
+        clickhouse: { url: `http://127.0.0.1:${storeProxy.port}`, user: store.user, password: store.password },
       });
       const atWork = async (what: string) => {
         await eventually(`${what}: all four processes`, async () => fourProcesses.every((name) => product.pid(name)));
@@ -128,12 +128,12 @@ describe.skipIf(missing !== null)(
         await broker.halt('kill');
         disk.enlarge(2_000);
         await broker.start();
-        // Its transaction may have run out meanwhile: then it is fenced and starts anew, which takes the registry that is shut below.
+        // Its transaction may have timed out; then ingest is fenced and restarts, which needs the registry that is interrupted below.
         await eventually('ingest to write on', async () => (await written()) > before);
       }
       await eventually('fills', async () => Number((await fills(product)) ?? 0) > 0);
 
-      registryDoor.shut();
+      registryProxy.interrupt();
       await broker.halt('kill');
       process.kill(product.pid('processors')!, 'SIGKILL');
       await expectFailingCheck(product, ['processors'], 'registry', /schema registry at .* is unavailable/);
@@ -144,13 +144,13 @@ describe.skipIf(missing !== null)(
         'log',
         /failing for \d+ s|does not respond/,
       );
-      registryDoor.unlock();
+      registryProxy.resume();
       await expectFailingCheck(product, ['processors'], 'log', /failing for \d+ s/);
       expect(await product.metric('processors', 'oddstream_log_unavailable_seconds')).toBeGreaterThan(0);
       await broker.start();
       await eventually('processors to read the log', async () => (await product.readyz('processors')).checks.log?.ok);
 
-      storeDoor.shut();
+      storeProxy.interrupt();
       await expectFailingCheck(product, ['processors'], 'clickhouse', /ECONN|socket|does not respond/);
       await expectFailingCheck(product, ['api'], 'tables', /ECONN|socket|does not respond/);
       expect(await product.metric('processors', 'oddstream_clickhouse_up')).toBe(0);
@@ -158,7 +158,7 @@ describe.skipIf(missing !== null)(
       expect(await product.metric('processors', 'oddstream_clickhouse_unavailable_seconds')).toBeGreaterThan(
         CLICKHOUSE_DOWN_MS / 1000 - 3,
       );
-      storeDoor.unlock();
+      storeProxy.resume();
 
       for (let cycle = 0; cycle < 3; cycle++) {
         process.kill(store.pid, 'SIGSTOP');

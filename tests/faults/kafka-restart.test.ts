@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)(
       await kafka?.stop();
     });
 
-    /** Appends to one partition without a break until told to stop; what it holds was acknowledged. */
+    /** Appends to one partition continuously until it is stopped; `acked`: acknowledged values. */
     const writing = (topic: string, partition: number) => {
       const acked: string[] = [];
       let stopping = false;
@@ -44,7 +44,7 @@ describe.skipIf(missing !== null)(
       };
     };
 
-    // Record times years ago make brokers forget, when they start, which batches they had: the client has to look.
+    // With record times years in the past, a restarted broker does not remember the producer, so the client must check whether its batch was appended.
     it.each(['stop', 'kill'] as const)(
       'after %s: contains every acknowledged append once and in order; writers and readers resume',
       async (how) => {
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)(
       await impatient.append(topic, [record('k', 'after')]);
       await impatient.commit('group', [position]);
       expect(texts(await readAll(impatient, topic))).toEqual(['before', 'after']);
-      // One that follows has waited, and goes on where it was.
+      // The following reader has waited, and resumes from its position.
       await patient.until((records) => records.length === 2);
       await patient.stop();
       expect(texts(patient.records)).toEqual(['before', 'after']);

@@ -8,12 +8,12 @@ import { eventually, type ProcessName, type Product, processNames, startProduct,
 import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 
-/** Loaded into every process of ours: SIGUSR2 makes it leave with 0 as if it had nothing more to do, SIGWINCH throws what nobody foresaw. */
+/** Loaded into every process of the product: SIGUSR2 makes it exit with 0, SIGWINCH throws an unexpected error. */
 const HOOK = `
   import { isMainThread } from 'node:worker_threads';
   if (isMainThread) {
     process.on('SIGUSR2', () => process.exit(0));
-    process.on('SIGWINCH', () => { throw new TypeError('nobody foresaw this'); });
+    process.on('SIGWINCH', () => { throw new TypeError('unexpected'); });
   }
 `;
 const exits = {
@@ -55,7 +55,7 @@ const socketOpens = () =>
     socket.once('error', () => resolve(false));
   });
 
-/** What the process is there for, beside saying that it is ready. */
+/** Checks that the process does its work, in addition to its readiness. */
 const serves: Record<ProcessName, () => Promise<boolean>> = {
   clickhouse: async () => (await product.sql('SELECT 1 AS one')).length === 1,
   ingest: async () => (await product.metric('ingest', 'oddstream_ingest_active')) === 1,

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)(
         const truth = await referenceTables('short');
         const registry = await startTestRegistry();
         cleanups.push(() => registry.stop());
-        // One foreign schema first: the ids we get are not the committed ones.
+        // A foreign schema is registered first, so that the ids differ from the committed ones.
         const foreign = await fetch(`${registry.url}/subjects/com.example.Foreign/versions`, {
           method: 'POST',
           headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
@@ -36,17 +36,17 @@ describe.skipIf(missing !== null)(
           }),
         });
         expect(foreign.status).toBe(200);
-        const door = await startTcpProxy(registry.port);
-        cleanups.push(() => door.close());
-        const product = await start({ SCHEMA_REGISTRY_URL: `http://127.0.0.1:${door.port}/apis/ccompat/v7` });
+        const proxy = await startTcpProxy(registry.port);
+        cleanups.push(() => proxy.close());
+        const product = await start({ SCHEMA_REGISTRY_URL: `http://127.0.0.1:${proxy.port}/apis/ccompat/v7` });
         await untilUp(product);
-        door.shut();
+        proxy.interrupt();
         process.kill(product.pid('processors')!, 'SIGKILL');
-        await eventually('the reason is told', async () =>
+        await eventually('the reason in the output', async () =>
           /schema registry at .* is unavailable/.test(product.output()),
         );
         expect((await product.get('/v1/status')).status).toBe(200);
-        door.unlock();
+        proxy.resume();
         await untilTablesComplete(product);
         expect(await digest(product)).toEqual(truth);
         const subjects = (await (await fetch(`${registry.url}/subjects`)).json()) as string[];

@@ -8,9 +8,9 @@ import { freePorts } from '../support/ports.js';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** How many processes are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
+/** Number of processes that are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
 const SHUTDOWNS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 10);
-/** In one life of the product, which then ends with Ctrl-C: after more, restarts wait longer than the test has time. */
+/** Number per run of the product, which is then stopped with Ctrl-C: after more, the restart backoff exceeds the time of the test. */
 const SHUTDOWNS_PER_RUN = 15;
 const TIMEOUT_MS = 240_000 + SHUTDOWNS * 10_000;
 
@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 }, 60_000);
 
-/** The same moments in every run, 0 to 1. */
+/** Pseudo-random numbers from 0 to 1, the same in every run. */
 function randomDelays(seed: number): () => number {
   let state = seed;
   return () => {
@@ -31,7 +31,7 @@ function randomDelays(seed: number): () => number {
   };
 }
 
-/** `npm run rebuild -- all --check` beside a ClickHouse process of its own, as an operator runs it. */
+/** Runs `npm run rebuild -- all --check` with a separate ClickHouse process, as an operator does. */
 async function rebuildCheck(): Promise<{ code: number | null; output: string }> {
   const [clickhouse, admin] = await freePorts(2);
   const own = {
@@ -70,7 +70,7 @@ it.each([
   ['SIGKILL', 17],
   ['SIGTERM', 71],
 ] as const)(
-  `${SHUTDOWNS} processes ended with %s at any moment leave tables that are what the log says`,
+  `${SHUTDOWNS} processes ended with %s at random times leave tables that equal the log`,
   async (signal, seed) => {
     const random = randomDelays(seed);
     dataDir = mkdtempSync(join(tmpdir(), 'oddstream-endings-'));
@@ -78,7 +78,7 @@ it.each([
     while (ended.size < SHUTDOWNS) {
       product = await startProduct({ env, dataDir });
       const running = product;
-      // The recorded day plays on now, so there is always something to read, to fold and to insert.
+      // The recorded day is replayed live, so there are always records to read, process and insert.
       await untilUp(running);
       await eventually('the history to be in the tables', async () => {
         const [row] = await running.sql<{ n: string }>('SELECT count() AS n FROM fills');
@@ -95,7 +95,7 @@ it.each([
         process.kill(pid, signal);
         ended.add(pid);
       }
-      // The supervisor has brought back what was ended last, or does so when it is told to stop.
+      // The supervisor has restarted the last process, or is restarting it when it is stopped.
       await new Promise((resolve) => setTimeout(resolve, random() * 4_000));
       expect((await running.stop()).code).toBe(0);
       expect(running.output()).not.toContain('DOWN');
@@ -104,7 +104,7 @@ it.each([
     const { code, output } = await rebuildCheck();
     expect(code, output.slice(-5_000)).toBe(0);
     expect(output).toContain('"different":[]');
-    // Not of empty tables.
+    // The compared tables are not empty.
     const rows = [...output.matchAll(/"table":"fills","rows":"?(\d+)/g)].map((match) => Number(match[1]));
     expect(rows[0]).toBeGreaterThan(10_000);
   },

@@ -45,8 +45,8 @@ interface ExtraProcess {
 }
 
 /**
- * One more process beside the product's own, started again when it ends with 75, as its supervisor would. On Kafka nothing but the log and
- * ClickHouse is shared, as on another host.
+ * Starts an additional process and restarts it when it exits with 75, as a supervisor does. On Kafka it shares only the log and ClickHouse, like a process
+ * on another host.
  */
 async function startExtraProcess(
   product: Product,
@@ -85,13 +85,13 @@ async function startExtraProcess(
     return started;
   };
   let child = start();
-  outputs.set(`${name} on ${port}`, { said: () => output, over: () => !wanted });
+  outputs.set(`${name} on ${port}`, { text: () => output, isStopped: () => !wanted });
   cleanups.push(async () => {
     wanted = false;
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGKILL');
-    await gone;
+    await exited;
   });
   const get = async (path: string) => {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${output.slice(-3000)}`);
@@ -112,11 +112,11 @@ async function startExtraProcess(
 }
 
 const urlOf = (product: Product, logUrl: string | undefined) => logUrl ?? `lmdb:${product.dataDir}/log`;
-/** Only to read from: on LMDB an append would wait for a suspended process. */
+/** Read-only use: on LMDB an append would wait for a suspended process. */
 const readLog = (product: Product, logUrl: string | undefined) =>
   openLog(urlOf(product, logUrl), { logger: silentLogger(), maintenance: false });
 
-/** Somebody still announces itself in the log. */
+/** Whether any process still writes heartbeats. */
 async function hasHeartbeats(log: Log): Promise<boolean> {
   const before = (await log.bounds(topics.members.name, 0)).next;
   const more = async () => (await log.bounds(topics.members.name, 0)).next > before;
@@ -124,8 +124,8 @@ async function hasHeartbeats(log: Log): Promise<boolean> {
 }
 
 /**
- * Suspends a process while others go on. On LMDB it can be suspended while it holds the write lock, which stops every writer of the log and
- * whoever opens it, this process too; then it is woken and suspended at another moment.
+ * Suspends a process while others continue. On LMDB the process may own the write lock, which blocks every writer of the log and every process that opens
+ * it, this one included; then it is resumed and suspended again later.
  */
 async function suspend(product: Product, logUrl: string | undefined, pid: number): Promise<void> {
   const log = await readLog(product, logUrl);
@@ -134,7 +134,7 @@ async function suspend(product: Product, logUrl: string | undefined, pid: number
     process.kill(pid, 'SIGSTOP');
     if (await hasHeartbeats(log)) return;
     process.kill(pid, 'SIGCONT');
-    expect(attempt, 'suspended with the lock held each time').toBeLessThan(8);
+    expect(attempt, 'owned the write lock at every attempt').toBeLessThan(8);
     await sleep(100 + 37 * attempt);
   }
 }
@@ -144,7 +144,7 @@ beforeAll(async () => {
   truth = await referenceTables('short');
 }, REFERENCE_RUN_TIMEOUT_MS);
 
-/** What other processes still have to write is in no lag of this one's. */
+/** Waits for equal tables; the lag metrics of one process do not include the work of the others. */
 async function untilTablesMatch(product: Product): Promise<void> {
   let last: Record<string, string> | undefined;
   const equal = async () => {
@@ -155,23 +155,23 @@ async function untilTablesMatch(product: Product): Promise<void> {
   expect(last ?? (await digest(product))).toEqual(truth);
 }
 
-/** Fills at the head, one every few moments, from now on: the history alone gives the stream nothing to do. */
+/** Appends a fill at the head at short intervals from now on, because the history alone produces no stream events. */
 function feedHead(product: Product, logUrl: string | undefined): () => Promise<string[]> {
   const feeder = fork(resolve('dist/tests/support/append-head.child.js'), [urlOf(product, logUrl), '201']);
-  const gone = once(feeder, 'exit');
+  const exited = once(feeder, 'exit');
   cleanups.push(async () => {
     feeder.kill('SIGKILL');
-    await gone;
+    await exited;
   });
   return async () => {
-    const told = once(feeder, 'message');
+    const reply = once(feeder, 'message');
     feeder.send('enough');
-    const [count] = (await told) as [number];
+    const [count] = (await reply) as [number];
     return Array.from({ length: count }, (_, n) => headFill(n).tx_hash);
   };
 }
 
-/** The stream has an event of each of these fills once, in their order, and its `seq` misses no number. */
+/** Expects one stream event per fill, in order, and contiguous `seq` numbers. */
 async function expectStream(
   product: Product,
   logUrl: string | undefined,
@@ -206,15 +206,17 @@ async function expectStream(
 }
 
 /**
- * While the history loads: the product's own ingest is suspended and a second one goes on where it was; three processors share the work, one is
- * killed, one suspended. Those that were suspended are woken when their work is another's.
+ * While the history loads, the product's ingest is suspended and a second one resumes from its position; three processors share the tasks, one is killed and
+ * one suspended. Suspended processes are resumed after their tasks were taken over.
  */
 async function sideBySide(url: string | undefined): Promise<void> {
   const product = await startOn(url);
   const own = async () => Object.keys((await product.readyz('processors')).checks).filter((name) => isTask.test(name));
   const ingestWorks = () => product.metric('ingest', 'oddstream_ingest_active');
-  await eventually('ingest to begin', async () => (await ingestWorks()) === 1);
-  const all = (await eventually('the first to have all', async () => (await own()).length > 20 && own())).toSorted();
+  await eventually('ingest to start', async () => (await ingestWorks()) === 1);
+  const all = (
+    await eventually('the first processor to have all tasks', async () => (await own()).length > 20 && own())
+  ).toSorted();
   const firstIngest = await eventually('ingest', async () => product.pid('ingest'));
   await suspend(product, url, firstIngest);
 
@@ -230,20 +232,20 @@ async function sideBySide(url: string | undefined): Promise<void> {
     return now.flat().toSorted().join() === all.join() && Math.max(...sizes) - Math.min(...sizes) <= 1;
   });
   const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
-  await eventually('the standby to go on', standbyWorks, TAKEOVER_MS);
+  await eventually('the standby to take over', standbyWorks, TAKEOVER_MS);
   process.kill(firstIngest, 'SIGCONT');
-  await eventually('the woken ingest to stand by', async () => (await ingestWorks()) === 0, TAKEOVER_MS);
+  await eventually('the resumed ingest to be on standby', async () => (await ingestWorks()) === 0, TAKEOVER_MS);
   expect(await standbyWorks()).toBe(true);
 
   const stopFeeding = feedHead(product, url);
   second.kill();
   const twoHaveAll = async () => [...(await own()), ...(await third.tasks())].toSorted().join() === all.join();
-  await eventually('the takeover from the killed one', twoHaveAll, TAKEOVER_MS);
+  await eventually('the takeover from the killed processor', twoHaveAll, TAKEOVER_MS);
   await suspend(product, url, third.pid());
   const oneHasAll = async () => (await own()).toSorted().join() === all.join();
-  await eventually('the takeover from the suspended one', oneHasAll, TAKEOVER_MS);
+  await eventually('the takeover from the suspended processor', oneHasAll, TAKEOVER_MS);
   process.kill(third.pid(), 'SIGCONT');
-  await eventually('the woken processor’s share', async () => (await third.tasks()).length > 5 && twoHaveAll());
+  await eventually('the tasks of the resumed processor', async () => (await third.tasks()).length > 5 && twoHaveAll());
 
   const fed = await stopFeeding();
   await untilTablesComplete(product);

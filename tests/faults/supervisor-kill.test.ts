@@ -10,7 +10,7 @@ afterEach(async () => {
 
 const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
 
-/** Neither gone nor a zombie that nobody has asked for yet. */
+/** Whether the process exists and is not a zombie. */
 function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -22,10 +22,10 @@ function isAlive(pid: number): boolean {
 
 describe('the supervisor', () => {
   it.runIf(process.platform === 'linux')(
-    'ends its processes when it is killed, also during the load, and the next supervisor resumes',
+    'has its processes exit when it is killed, also during the load; the next supervisor resumes',
     async () => {
       let dataDir: string | undefined;
-      // The moment that matters lies between a process's first line and its first listener; later kills are the easy case.
+      // The critical period is between the first line of a process and its first listener; later kills are easier to handle.
       for (const delayMs of [0, 60, 150, 300, 900]) {
         const product = await startProduct({ env, dataDir });
         running.push(product);
@@ -36,7 +36,7 @@ describe('the supervisor', () => {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         process.kill(product.supervisorPid, 'SIGKILL');
         await eventually(
-          `all to go (killed after ${delayMs} ms)`,
+          `all processes to exit (killed after ${delayMs} ms)`,
           async () => pids.every((pid) => !isAlive(pid)),
           20_000,
         );

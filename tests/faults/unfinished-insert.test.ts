@@ -70,7 +70,7 @@ const pathOf = async (table: string) =>
     ).split('/'),
   );
 
-it('an insert that kill -9 interrupts between its token and its part is complete, once, when it is repeated', async () => {
+it('an insert that kill -9 interrupts between its token and its part is complete exactly once after a repeat', async () => {
   const engine = 'SETTINGS non_replicated_deduplication_window = 1000';
   await query('CREATE DATABASE product', {}, 'default');
   await query(`CREATE TABLE trades (n UInt64, chunk UInt64) ENGINE = MergeTree ORDER BY n ${engine}`);
@@ -80,7 +80,7 @@ it('an insert that kill -9 interrupts between its token and its part is complete
   for (const chunk of [0, 1, 2]) await insert(chunk);
   const trades = await pathOf('trades');
   await kill();
-  // The newest part of `trades` was never committed, although its token was noted; that of the view was.
+  // Simulates the state in which the newest part of `trades` was not committed although its token was written, but the part of the view was committed.
   const [newest] = partsOf(trades).sort((a, b) => Number(b.split('_')[2]) - Number(a.split('_')[2]));
   expect(readFileSync(join(trades, 'deduplication_logs', 'deduplication_log_1.txt'), 'utf8')).toContain(newest);
   rmSync(join(trades, String(newest)), { recursive: true });
@@ -88,7 +88,7 @@ it('an insert that kill -9 interrupts between its token and its part is complete
   await start();
   expect(await query('SELECT count() FROM trades')).toBe('20');
   await insert(2);
-  // What is complete stays what it is.
+  // Repeating a complete insert has no effect.
   await insert(1);
   expect(await query('SELECT count(), uniqExact(n), max(n) FROM trades')).toBe('30\t30\t29');
   expect(await query('SELECT sum(total) FROM sums')).toBe(String((29 * 30) / 2));

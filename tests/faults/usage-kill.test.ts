@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { type ByteCounter, countBytes, type Received, sumOf } from '../support/usage-client.js';
 
-/** One for all tests: what each adds to the usage is counted from where it begins. */
+/** One product for all tests; each test counts the usage from its own start. */
 let product: Product;
 beforeAll(async () => {
   product = await startProduct({ env: { LOG_LEVEL: 'info' } });
@@ -122,7 +122,7 @@ describe('usage of the event socket', () => {
       const now = await recorded();
       return meters.every((meter) => now[meter] >= least[meter]);
     });
-    // No more comes: the last life is over, and what it sent is in the log within a second.
+    // The totals are final: the last process has ended, and its usage is in the log within a second.
     await pause(3_000);
     const used = await recorded();
     for (const meter of meters) {

@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
         ...['--seed', SEED, '--generation-database', 'none', '--request-timeout', '20', '--continue-on-failure'],
         ...['--warnings', 'off', '--no-color'],
       ];
-      // `startLoaded` asked /readyz until it was 200.
+      // `startLoaded` has polled /readyz until it was 200.
       const before = await responseCounts(product);
       const fuzzer = spawn(program, args, { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'] });
       cleanups.push(() => fuzzer.kill('SIGKILL'));
@@ -66,7 +66,7 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
           .filter(([, count]) => count > 0),
       );
       const total = [...byStatus.values()].reduce((a, b) => a + b, 0);
-      // A run that is turned away at the door, or tells little but errors, proves nothing.
+      // A run with mostly rejected requests or errors would prove nothing.
       expect(total).toBeGreaterThan(100);
       expect((byStatus.get(200) ?? 0) / total).toBeGreaterThan(0.2);
       expect((byStatus.get(429) ?? 0) / total).toBeLessThan(0.2);

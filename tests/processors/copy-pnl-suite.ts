@@ -181,7 +181,7 @@ export function describeCopyPnl(
     );
 
   describe(`pools on ${engineName}`, () => {
-    it('are the same in every API instance, in one that starts later, and gone with their key', async () => {
+    it('are the same in every API instance, also in a later one, and are removed with their key', async () => {
       const { first, instance, add, remove, revoke } = await setUp();
       const second = instance();
       await add('k1', ['0xb', '0xa']);
@@ -279,7 +279,7 @@ export function describeCopyPnl(
       expect(counts.scorings).toBe(1);
     }, 90_000);
 
-    it('scores wallets as they are added, in chunks, all again in the next cycle, and keeps those of removed ones', async () => {
+    it('scores added wallets in chunks, all wallets again in the next cycle, and keeps the scores of removed wallets', async () => {
       const { log, add, remove } = await setUp();
       clock.nowMs = NOW_MS;
       await reportChain(log, 1);
@@ -323,7 +323,7 @@ export function describeCopyPnl(
       expect(next.counts.scorings).toBe(3);
     }, 120_000);
 
-    it('knows a statement over its time or its memory from an engine that is away', async () => {
+    it('distinguishes a statement over its time or memory limit from an unreachable engine', async () => {
       const failureOf = async (sql: string, settings: Record<string, string | number>, budgetMs: number) => {
         const error = await engine.client.command(sql, {}, { settings }).catch((reason: unknown) => reason);
         expect(error).toBeInstanceOf(Error);

@@ -87,7 +87,7 @@ describe('runAsLeader', () => {
           state = 'done';
         },
         (workers) => {
-          state = `stands by for ${workers}`;
+          state = `waits for ${workers}`;
         },
       );
       running.catch(() => undefined);
@@ -107,13 +107,13 @@ describe('runAsLeader', () => {
     await a.is('working');
     const b = await start('a');
     const c = await start('c');
-    for (const one of [b, c]) await one.is('stands by for b');
+    for (const one of [b, c]) await one.is('waits for b');
     await c.stop();
     await a.stop();
     await a.is('done');
     await b.is('working');
     const d = await start('d');
-    await d.is('stands by for a');
+    await d.is('waits for a');
     b.die();
     await d.is('working');
     await d.stop();

@@ -120,7 +120,7 @@ describe('rebuild', { timeout: 240_000 }, () => {
     expect(databasesLeft).toEqual([]);
   });
 
-  it('of the positions empties what is computed from them, once it replaces tables', async () => {
+  it('of the positions empties the tables computed from them when it exchanges tables', async () => {
     await liveTables();
     const row = { tag: 'nba', wallet: 'w'.repeat(20), fills: 1, volume: 1, markets: 1, version: 1 };
     await live.insertRows('wallet_tags', [row]);

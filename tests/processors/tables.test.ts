@@ -74,8 +74,8 @@ function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): Tabl
 describe('tables', () => {
   it('have exactly the columns and types that the sinks write', async () => {
     const client = await freshDatabase();
-    const families = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink];
-    for (const table of [chunksTable, ...families.flatMap((family) => family.tables)]) {
+    const sinks = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink];
+    for (const table of [chunksTable, ...sinks.flatMap((sink) => sink.tables)]) {
       const found = await client.query<{ name: string; type: string }>(
         'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
         { table: table.name },

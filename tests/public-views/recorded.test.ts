@@ -110,7 +110,7 @@ describe('the public views of the recorded history', () => {
     ['candles_5m', 300],
     ['candles_1h', 3_600],
     ['candles_1d', 86_400],
-  ])('%s folds the matches of the log, each once', async (view, seconds) => {
+  ])('%s aggregates each match of the log once', async (view, seconds) => {
     const rows = await rowsOf(
       `SELECT concat(toString(token_id), ' ', toString(toUnixTimestamp(start_at))) AS place, toString(open) AS o, toString(high) AS h, toString(low) AS l,
          toString(close) AS c, matches, toString(match_usd) AS usd, toString(shares) AS amount FROM ${view}`,

@@ -21,7 +21,7 @@ const DANGEROUS =
   /^(file|revision|tid|getSetting|getServerPort|getMacro|hostName|fqdn|hostname|uptime|version|currentUser|user|database|filesystem\w*|sleep\w*|throwIf|dictGet\w*|joinGet\w*|catboost\w*|nested|input|executable|addressTo\w+|demangle|connectionId|serverUUID|zookeeper\w*|queryID|query_id|meta|logTrace|initializeAggregation)$/i;
 
 describe('the public database', () => {
-  it('holds the views of this version and nothing else', async () => {
+  it('contains exactly the views of this version', async () => {
     const found = await engine.client.query<{ name: string; engine: string }>(
       "SELECT name, engine FROM system.tables WHERE database = 'market' ORDER BY name",
     );
@@ -128,7 +128,7 @@ describe('the public database', () => {
     expect(row?.n).toBe('0');
   });
 
-  it('is not published over tables of somebody', async () => {
+  it('is not published into a database with other tables', async () => {
     const client = await engine.connect({ database: 'taken' });
     await client.command('CREATE TABLE trades (a UInt8) ENGINE = MergeTree ORDER BY a');
     const publishing = publishViews({ client: engine.client, database: 'taken', views: publicViews, logger });

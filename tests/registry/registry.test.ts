@@ -112,7 +112,7 @@ if (missing !== null) {
       // The first run on a machine downloads the registry.
     }, 300_000);
     afterEach(async () => {
-      proxy.unlock();
+      proxy.resume();
       for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     });
     afterAll(async () => {
@@ -194,7 +194,7 @@ if (missing !== null) {
 
     it('is not affected by an outage after the start', async () => {
       const { log, codec } = await open(logUrl(), config);
-      proxy.shut();
+      proxy.interrupt();
       await append(log, topics.chainFinal.name, codec.encode('trade', trade));
       await append(log, topics.chainFinal.name, codec.encode('retract', retract));
       const read = await readAll(log, topics.chainFinal.name);
@@ -216,7 +216,7 @@ if (missing !== null) {
       };
       const id = await registerByHand('oddstream.Retract', newer);
       const body = avsc.Type.forSchema(newer as never).toBuffer({ ...retract, cause: 'milestone' });
-      proxy.shut();
+      proxy.interrupt();
       await append(log, topics.chainHead.name, codec.encode('retract', retract));
       await append(log, topics.chainFinal.name, frame(id, body));
       expect(() => codec.decode(frame(id, body))).toThrow(CodecError);
@@ -225,7 +225,7 @@ if (missing !== null) {
         await Promise.race([waiting, readAll(log, topics.chainHead.name).then(() => 'other readers continue')]),
       ).toBe('other readers continue');
       expect(await waiters()).toBe(1);
-      proxy.unlock();
+      proxy.resume();
       expect((await waiting).map(({ value }) => codec.decode(value!))).toEqual([{ kind: 'retract', value: retract }]);
       expect(await waiters()).toBe(0);
       // The next start reads the newer version at once and still writes its version.
@@ -237,7 +237,7 @@ if (missing !== null) {
     it('ends a reader that waits for the registry when its signal aborts', async () => {
       const { log } = await open(logUrl(), config);
       await append(log, topics.chainFinal.name, frame(700_001, Buffer.alloc(1)));
-      proxy.shut();
+      proxy.interrupt();
       const stop = new AbortController();
       const seen: unknown[] = [];
       const reading = (async () => {

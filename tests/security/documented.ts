@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A route that docs/SECURITY.md lists as open to everybody. */
+/** A route that docs/SECURITY.md lists as open without a key. */
 export interface OpenRoute {
   readonly port: string;
   readonly method: string;
-  /** As documented: `{name}` stands for one part of a path, a closing `*` for file names. */
+  /** As documented: `{name}` matches one path segment, a trailing `*` matches file names. */
   readonly path: string;
 }
 
@@ -42,7 +42,7 @@ export const openRoutes: readonly OpenRoute[] = table('Routes without a key').ma
   return { port, method, path };
 });
 
-/** The documented route that opens this path to everybody, or undefined. A HEAD is a GET without a body. */
+/** The documented route without a key that matches this path, or undefined. HEAD is treated as GET. */
 export function openRouteOf(port: string, method: string, path: string): OpenRoute | undefined {
   const requested = method === 'HEAD' ? 'GET' : method;
   return openRoutes.find(

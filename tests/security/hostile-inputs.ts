@@ -433,7 +433,7 @@ export function* hostileInputs(
       hostileParams ? value() : pick([WALLET, '1', 'btc', `0x${'a'.repeat(64)}`]),
     );
     const declared = [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases ?? {})];
-    // One unknown name refuses the whole query: few, so that most get behind that.
+    // One unknown name rejects the whole query, so they are rare and most requests get past that check.
     const name = () => pick(declared.length > 0 && chance(0.95) ? declared : NAMES);
     const query = Array.from({ length: Math.floor(random() * 5) }, () => `${name()}=${value()}`);
     return `${path}${query.length === 0 ? '' : `?${query.join('&')}`}`.replace(/[\r\n ]/g, '%20');
@@ -444,20 +444,20 @@ export function* hostileInputs(
     const method = chance(0.95)
       ? route.method.toUpperCase()
       : pick(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'QUERY']);
-    const roll = random();
-    if (roll < 0.15) {
+    const choice = random();
+    if (choice < 0.15) {
       const target = chance(0.6)
         ? pick(PATHS)
         : `/${noise(1 + Math.floor(random() * 60))
             .toString('latin1')
             .replace(/[\r\n ?]/g, '')}`;
       yield { ...request('path', { method, target }), mayStayUnanswered: true };
-    } else if (roll < 0.3) yield request('path parameter', { method, target: targetOf(route, true) });
-    else if (roll < 0.6) yield request('query', { method, target: targetOf(route, false) });
-    else if (roll < 0.7) {
+    } else if (choice < 0.3) yield request('path parameter', { method, target: targetOf(route, true) });
+    else if (choice < 0.6) yield request('query', { method, target: targetOf(route, false) });
+    else if (choice < 0.7) {
       yield request('header', { method, target: targetOf(route, false) }, { headers: [pick(HEADERS), pick(HEADERS)] });
-    } else if (roll < 0.75) yield request('host', { method, target: targetOf(route, false) }, { host: pick(HOSTS) });
-    else if (roll < 0.88) {
+    } else if (choice < 0.75) yield request('host', { method, target: targetOf(route, false) }, { host: pick(HOSTS) });
+    else if (choice < 0.88) {
       const posts = routes.filter((candidate) => candidate.body !== null);
       const target = targetOf(chance(0.9) && posts.length > 0 ? pick(posts) : route, false);
       const chosen = pick(BODIES);

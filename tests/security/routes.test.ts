@@ -21,7 +21,7 @@ interface RawResponse {
   readonly body: string;
 }
 
-/** A request without anything but what is told, the path as it is. */
+/** A request with the given headers only; the path is sent as it is. */
 const send = (port: number, method: string, path: string, headers: Record<string, string> = {}) =>
   new Promise<RawResponse>((resolve, reject) => {
     const request = rawRequest({ host: '127.0.0.1', port, method, path, headers }, (response) => {
@@ -56,9 +56,9 @@ describe('ports', () => {
     expect([...documentedPorts].sort(byPort)).toEqual(opened.sort(byPort));
   });
 
-  it('are opened by four servers, each walked by a test of this folder', () => {
-    const listening = ['schemas', 'infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((room) =>
-      readdirSync(join(root, room), { recursive: true, withFileTypes: true })
+  it('are opened by four servers, each covered by a test of this folder', () => {
+    const listening = ['schemas', 'infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.(ts|mjs)$/.test(entry.name))
         .filter((entry) => !/\.(test|fixture|d)\.|^fake-/.test(entry.name))
         .map((entry) => join(entry.parentPath, entry.name))
@@ -70,7 +70,7 @@ describe('ports', () => {
       'infra/clickhouse/embedded/server.ts',
       'infra/http/bounded-server.ts',
       'infra/telemetry/admin-server.ts',
-      // A second, random loopback port of the gateway's own app, with its routes.
+      // A second, random loopback port of the gateway's app, with the same routes.
       'stream-gateway/late-upgrades.ts',
       'stream-gateway/server.ts',
     ]);
@@ -86,15 +86,15 @@ describe('the api', () => {
   });
   afterAll(() => api.stop());
 
-  /** Every path that the app routes, with the path to ask for it. */
+  /** Every route pattern of the app, with a path that matches it. */
   const routed = () => {
     const layers = api.service.app.router.stack;
     const paths = new Set(layers.flatMap((layer) => (layer.route === undefined ? [] : [layer.route.path])));
-    return [...paths].map((path) => ({ path, asked: path.replace(/:\w+/g, 'x') }));
+    return [...paths].map((path) => ({ path, target: path.replace(/:\w+/g, 'x') }));
   };
 
-  it('has nothing before or behind its routes but what serves no data', () => {
-    // Request ids, host names, CORS, writes of other sites, requests without a key; then 404 and errors. One more needs a look, and a rule.
+  it('has only middleware that serves no data before and after its routes', () => {
+    // Request ids, host names, CORS, writes from other sites, requests without a key; then 404 and errors. A new one needs a review and a rule.
     expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(7);
     const documented = Object.keys((api.service.openApi as { paths: object }).paths);
     expect(documented.length).toBeGreaterThan(50);
@@ -102,51 +102,53 @@ describe('the api', () => {
     expect(documented.filter((path) => !paths.has(path))).toEqual([]);
   });
 
-  it('asks for a key on every route that docs/SECURITY.md does not list, by every method', async () => {
+  it('requires a key on every route that docs/SECURITY.md does not list, with every method', async () => {
     const used = new Set<unknown>();
     let closed = 0;
-    for (const { asked } of routed()) {
+    for (const { target } of routed()) {
       for (const method of METHODS) {
-        const open = openRouteOf('api', method, asked);
-        const { status, type } = await send(port, method, asked);
-        const what = `${method} ${asked}`;
+        const open = openRouteOf('api', method, target);
+        const { status, type } = await send(port, method, target);
+        const what = `${method} ${target}`;
         if (open !== undefined) {
           used.add(open);
-          // Without its parameters; with them it answers everybody, as tests/api/overlap.test.ts has it.
-          const needsParameters = api.service.routes.some((route) => route.path === asked && route.auth === 'optional');
+          // The request lacks the parameters; tests/api/overlap.test.ts covers the route with them.
+          const needsParameters = api.service.routes.some(
+            (route) => route.path === target && route.auth === 'optional',
+          );
           expect(needsParameters && status === 400 ? 200 : status, what).toBeOneOf([200, 415, 503]);
-          // Files of pages: what is served under a wildcard can be no data.
+          // A wildcard route serves files of pages only, never data.
           if (open.path.endsWith('*')) expect(type, what).toMatch(/^text\/(javascript|css)/);
           continue;
         }
         const known = api.service.routes.find(
           (route) =>
-            route.path.replace(/\{\w+\}/g, 'x') === asked &&
+            route.path.replace(/\{\w+\}/g, 'x') === target &&
             route.method === (method === 'HEAD' ? 'get' : method.toLowerCase()),
         );
-        // By another method a path may still be one of another route (/v3/wallets/batch is also a {address}).
+        // With another method a path may match another route (/v3/wallets/batch also matches {address}).
         expect(known === undefined ? [401, 404, 405] : [401], what).toContain(status);
         if (known === undefined) continue;
         closed += 1;
-        expect((await send(port, method, asked, { 'x-api-key': 'nonsense' })).status, what).toBe(401);
-        expect([401, 403], what).toContain((await send(port, method, asked, { 'x-api-key': newRawKey() })).status);
+        expect((await send(port, method, target, { 'x-api-key': 'nonsense' })).status, what).toBe(401);
+        expect([401, 403], what).toContain((await send(port, method, target, { 'x-api-key': newRawKey() })).status);
       }
     }
     expect(closed).toBeGreaterThan(100);
-    // What the document lists exists, so that the list stays short.
+    // Every route in the document exists.
     expect(openRoutes.filter((route) => route.port === 'api' && !used.has(route))).toEqual([]);
   });
 
-  it('answers 403 on every route to a name that is not ours, by every method, also with a key', async () => {
+  it('returns 403 on every route for an unknown host name, with every method, also with a key', async () => {
     const key = await api.key('enterprise');
-    for (const { asked } of routed())
+    for (const { target } of routed())
       for (const method of METHODS) {
-        const { status } = await send(port, method, asked, { host: 'rebound.example:8080', 'x-api-key': key });
-        expect([method, asked, status]).toEqual([method, asked, 403]);
+        const { status } = await send(port, method, target, { host: 'rebound.example:8080', 'x-api-key': key });
+        expect([method, target, status]).toEqual([method, target, 403]);
       }
   });
 
-  it('answers 403 on every route to what pages of other sites write, and to what they load of our pages', async () => {
+  it('returns 403 on every route for writes from pages of other sites, and when they load pages or assets', async () => {
     const key = await api.key('enterprise');
     const foreign: readonly Record<string, string>[] = [
       { origin: 'https://evil.example' },
@@ -156,27 +158,27 @@ describe('the api', () => {
     ];
     const own = { 'sec-fetch-site': 'same-origin' };
     let pages = 0;
-    for (const { asked } of routed())
+    for (const { target } of routed())
       for (const headers of foreign) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-          const { status } = await send(port, method, asked, { ...headers, 'x-api-key': key });
-          expect([method, asked, status]).toEqual([method, asked, 403]);
+          const { status } = await send(port, method, target, { ...headers, 'x-api-key': key });
+          expect([method, target, status]).toEqual([method, target, 403]);
         }
-        const { status, type } = await send(port, 'GET', asked, own);
+        const { status, type } = await send(port, 'GET', target, own);
         if (status !== 200 || !/^(text\/(html|javascript|css)|image)/.test(type)) continue;
         pages += 1;
-        expect([asked, (await send(port, 'GET', asked, headers)).status]).toEqual([asked, 403]);
+        expect([target, (await send(port, 'GET', target, headers)).status]).toEqual([target, 403]);
       }
     // Start page, icon, reference, console, three pages of the app, and their files.
     expect(pages / foreign.length).toBeGreaterThan(20);
   });
 
-  it('takes JSON only where a route without a key takes a body', () => {
+  it('accepts only JSON bodies on routes without a key', () => {
     const open = api.service.routes.filter((route) => route.auth === 'none' && route.body !== null);
     expect(open.map((route) => [route.path, route.jsonOnly])).toEqual([['/v1/keys', true]]);
   });
 
-  it('says in its OpenAPI document which routes need no key, as docs/SECURITY.md does', () => {
+  it('lists the same routes without a key in its OpenAPI document and in docs/SECURITY.md', () => {
     const { paths } = api.service.openApi as {
       paths: Record<string, Record<string, { security: readonly object[] }>>;
     };
@@ -190,7 +192,7 @@ describe('the api', () => {
   });
 });
 
-it('admin ports answer what docs/SECURITY.md lists and nothing else', async () => {
+it('admin ports serve exactly the routes in docs/SECURITY.md', async () => {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const readiness = () => ({ ready: true, checks: {} });
   const admin = await startAdminServer({ host: '127.0.0.1', port: 0, metrics, readiness, allowedHosts: [] });
@@ -212,11 +214,11 @@ it('admin ports answer what docs/SECURITY.md lists and nothing else', async () =
 describe('the event socket', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('lets nobody in without a key, on every route it has', async () => {
+  it('rejects requests without a key on all of its routes', async () => {
     const routes: { method: string; path: string }[] = [];
     const open = uws.App;
     vi.spyOn(uws, 'App').mockImplementation((options) => {
-      // The library ends the process over an argument that is undefined.
+      // The library aborts the process if the argument is undefined.
       const app = options === undefined ? open() : open(options);
       for (const method of [
         'get',
@@ -250,12 +252,12 @@ describe('the event socket', () => {
         'sec-websocket-version': '13',
         'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
       };
-      // The gateway's request to itself, which is never answered: its path is random and secret.
+      // The gateway's request to itself, which gets no response: its path is random and secret.
       const own = routes.filter(({ path }) => /^\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(path));
       expect(own).toHaveLength(1);
       for (const { method, path } of routes.filter((route) => !own.includes(route))) {
         const requested = path.replace(/\*$/, 'anything');
-        // Its answers to HEAD have bodies, which Node's client takes for a malformed answer.
+        // Its responses to HEAD have bodies, which Node's client treats as malformed.
         for (const name of method === 'any' ? METHODS.filter((name) => name !== 'HEAD') : ['GET'])
           for (const headers of [{}, upgrade]) {
             const { status } = await send(gateway.server.port, name, requested, headers);

@@ -55,13 +55,13 @@ describe('the SQL port', () => {
   it.each([
     ['as they are', (rows: Buffer) => ({ body: rows, headers: {} })],
     ['packed', (rows: Buffer) => ({ body: gzipSync(rows), headers: { 'content-encoding': 'gzip' } })],
-  ])('refuses an INSERT of more bytes than one may have, sent %s, and keeps none', async (_how, pack) => {
+  ])('rejects an INSERT above the byte limit, sent %s, and stores none of it', async (_how, pack) => {
     const line = `${'x'.repeat(99)}\n`;
     const send = (lines: number) =>
       fetch(clickhouse.url + INSERT, { method: 'POST', ...pack(Buffer.from(line.repeat(lines))) });
     const before = Number(await count());
-    const refused = await send(INSERT_BYTES / 100 + 5_000);
-    expect([refused.status, refused.headers.get('x-clickhouse-exception-code')]).toEqual([413, '307']);
+    const rejected = await send(INSERT_BYTES / 100 + 5_000);
+    expect([rejected.status, rejected.headers.get('x-clickhouse-exception-code')]).toEqual([413, '307']);
     expect(Number(await count())).toBe(before);
     expect((await send(INSERT_BYTES / 100 - 5_000)).status).toBe(200);
     expect(Number(await count())).toBe(before + INSERT_BYTES / 100 - 5_000);

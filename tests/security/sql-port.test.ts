@@ -24,12 +24,12 @@ describe('the SQL port without analysts', () => {
   it('has the paths of docs/SECURITY.md, and /query', () => {
     const source = readFileSync(join(import.meta.dirname, '../../infra/clickhouse/embedded/server.ts'), 'utf8');
     const paths = [...source.matchAll(/pathname [!=]== '([^']+)'/g)].map((match) => match[1] as string);
-    // Paths are nowhere told apart in another way.
+    // No other code distinguishes paths.
     expect(source.match(/pathname/g)?.length).toBe(paths.length + (source.match(/\$\{url\.pathname\}/g)?.length ?? 0));
     expect([...new Set(paths)].sort()).toEqual([...listed.map((route) => route.path), '/query'].sort());
   });
 
-  it('tells who asks without a user nothing but that it is there', async () => {
+  it('shows a client without a user only that it is running', async () => {
     for (const { path } of listed)
       expect(await query(clickhouse.url + path)).toMatchObject({ status: 200, text: 'Ok.' });
     for (const path of ['/play', '/dashboard', '/js/x.js', '/binary', '/merges', '/metrics', '/query/x', '/?x'])

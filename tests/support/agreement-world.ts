@@ -12,18 +12,18 @@ import { ALWAYS_FRESH_S, insertAccountsOfBlocks, insertRecords } from './positio
 import { marketRow, tokenRows } from './rows.js';
 import { comboYes } from './venue.js';
 
-/** Two worlds that every run sees, and one that differs from run to run; the name of its tests says which. */
+/** Two fixed seeds, and one that differs per run; test names contain the seed. */
 export const agreementSeeds = [77, 2026, Date.now() % 1_000_000];
 
 export const WORLD_TAG = 'agreed';
 
-/** What the catalogue says of the prices of a market. */
+/** Kinds of quotes of a market in the catalogue. */
 const quoteKinds = ['none', 'fresh book', 'newer price', 'older price', 'newer book'] as const;
 type QuoteKind = (typeof quoteKinds)[number];
 
 interface Traits {
   readonly isCatalogued: boolean;
-  /** The history has the preparation of its condition. */
+  /** True if the history contains the preparation of its condition. */
   readonly isPrepared: boolean;
   readonly quote: QuoteKind;
 }
@@ -33,16 +33,16 @@ const traits: fc.Arbitrary<Traits> = fc.record({
   quote: fc.constantFrom(...quoteKinds),
 });
 
-/** What the script of the world says of a token, without any of the product's code. */
+/** Expected values of a token, derived from the steps of the world without the product's code. */
 export interface Expectation {
   readonly market: Market;
   readonly index: 0 | 1;
-  /** USD per share, or null where nothing prices it. */
+  /** USD per share; null without a price. */
   readonly price: number | null;
   readonly source: string | null;
   /** Unix seconds. */
   readonly updatedAtS: number | null;
-  /** A log other than fills names its condition, or the catalogue lists it. */
+  /** True if a log other than a fill names its condition, or if it is in the catalogue. */
   readonly isNamed: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface AgreementWorld {
   readonly trades: readonly Trade[];
   readonly expectations: ReadonlyMap<string, Expectation>;
   traitsOf(market: Market): Traits;
-  /** False where a conversion did not tell how many questions its market has: what it made of the others is not known. */
+  /** False if a conversion had an unknown number of questions, so that the created YES tokens are unknown. */
   hasKnownBalances(market: Market): boolean;
   slugOf(market: Market): string;
 }
@@ -85,7 +85,7 @@ function quoteRow(kind: Exclude<QuoteKind, 'none'>, market: Market, index: 0 | 1
 const decided = (value: number, source: string, updatedAtS: number) => ({ price: value, source, updatedAtS });
 const nothing = { price: null, source: null, updatedAtS: null };
 
-/** The rule of the price now, for a token that is not settled. */
+/** Expected current price of a token that is not settled. */
 function openPrice(quote: QuoteKind, index: 0 | 1, last: Trade | undefined) {
   if (quote === 'fresh book') return decided(book.mid[index], 'clob_mid', ALWAYS_FRESH_S);
   if (quote === 'newer price') return decided(price[index], 'v1_condition', NEWER_S);
@@ -96,7 +96,7 @@ function openPrice(quote: QuoteKind, index: 0 | 1, last: Trade | undefined) {
   return quote === 'older price' ? decided(price[index], 'v1_condition', OLDER_S) : nothing;
 }
 
-/** Conditions that any log but a fill names; a conversion that tells the number of questions names all of them. */
+/** Conditions that are named by a log other than a fill; a conversion with a number of questions names all of them. */
 function namedConditions(venue: ScriptedVenue, events: readonly AnyEvent[]): ReadonlySet<unknown> {
   return new Set(
     events.flatMap((event): unknown[] => {
@@ -143,7 +143,7 @@ function expectationsOf(
 
 const unnamedTraits: Traits = { isCatalogued: false, isPrepared: false, quote: 'none' };
 const UNNAMED_CONDITION = `0x${'ee'.repeat(32)}`;
-/** A neg-risk market of which the history has two fills, and nothing that names its condition. */
+/** A neg-risk market with two fills, whose condition is not named anywhere. */
 function addUnnamedMarket(venue: ScriptedVenue): void {
   const tokens = tokenPair(addresses.wrappedCollateral, UNNAMED_CONDITION);
   const rest = { collateral: addresses.wrappedCollateral, payouts: null, resolutionLogged: false, negRisk: true };

@@ -60,7 +60,7 @@ export async function startAnvil(options: { port: number; slots: number; stateFi
 }
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>;
 
-/** A TCP proxy to a port that can be shut: it then breaks open connections and rejects new ones. */
+/** A TCP proxy to a port. While it is interrupted it closes open connections and rejects new ones. */
 export async function startTcpProxy(targetPort: number) {
   const sockets = new Set<Socket>();
   let open = true;
@@ -83,18 +83,18 @@ export async function startTcpProxy(targetPort: number) {
     socket.pipe(target).pipe(socket);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const shut = () => {
+  const interrupt = () => {
     open = false;
     for (const socket of sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
-    shut,
-    unlock() {
+    interrupt,
+    resume() {
       open = true;
     },
     async close() {
-      shut();
+      interrupt();
       server.close();
       await once(server, 'close');
     },

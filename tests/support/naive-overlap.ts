@@ -1,7 +1,7 @@
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { Trade } from '../../schemas/types.gen.js';
 
-/** An order's fill as its wallet sees it. USDC in base units. */
+/** A fill of a wallet's own order. USDC in base units. */
 export interface OwnFill {
   readonly wallet: string;
   readonly token: string;
@@ -10,9 +10,9 @@ export interface OwnFill {
 }
 
 /**
- * Every wallet's own fills, from the logs of the chain, one transaction after the other. Makers paid what their log says. A taker's log repeats what its order
- * put up: a buyer paid what the makers got, which for a maker of the other outcome is the rest of the dollar. A maker whose log names a wallet that
- * has no log of its own traded with that wallet. `isContract`: addresses that are no wallets.
+ * Own fills of every wallet, from the chain logs, one transaction after the other. A maker's log has the amount that the maker paid. A taker's log has the
+ * amount that its order offered: a buyer paid the amount that the makers received (for a maker of the other outcome the complement to one dollar). If
+ * the taker named in a maker's log has no log of its own, that fill is also the taker's. `isContract`: addresses that are not wallets.
  */
 export function ownFillsOf(
   events: readonly AnyEvent[],

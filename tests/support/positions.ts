@@ -13,7 +13,7 @@ import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowY
 /** Rows sent at once: an insert into a table with views takes a multiple of its text. */
 const ROWS_PER_INSERT = 5_000;
 
-/** Rows of records in the tables of a family, as its sink writes them; the position of a record in the list is its offset. */
+/** Rows of records in the tables of a sink, as it writes them; the position of a record in the list is its offset. */
 export async function insertRecords(
   clickhouse: ClickHouse,
   definition: SinkDefinition,

@@ -7,8 +7,8 @@ const MAX_PRINTED_CHARACTERS = 20_000;
 // Prints the last output of the processes of a failed test, so that one report suffices to find a rare failure.
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') {
-    for (const [dataDir, { said }] of outputs)
-      console.error(`--- ${dataDir}:\n${said().slice(-MAX_PRINTED_CHARACTERS)}`);
+    for (const [dataDir, { text }] of outputs)
+      console.error(`--- ${dataDir}:\n${text().slice(-MAX_PRINTED_CHARACTERS)}`);
   }
-  for (const [dataDir, { over }] of outputs) if (over()) outputs.delete(dataDir);
+  for (const [dataDir, { isStopped }] of outputs) if (isStopped()) outputs.delete(dataDir);
 });

@@ -16,7 +16,7 @@ export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'strea
 export type ProcessName = (typeof processNames)[number];
 
 /** Output of the products of the running test by data directory, and whether they have ended. */
-export const outputs = new Map<string, { said(): string; over(): boolean }>();
+export const outputs = new Map<string, { text(): string; isStopped(): boolean }>();
 
 /** Repeats until the result is not null, undefined or false; fails with the last result. */
 export async function eventually<T>(
@@ -116,7 +116,7 @@ export async function startProduct(
   child.stderr?.on('data', (chunk) => {
     output += chunk;
   });
-  outputs.set(dataDir, { said: () => output, over: () => child.exitCode !== null || child.signalCode !== null });
+  outputs.set(dataDir, { text: () => output, isStopped: () => child.exitCode !== null || child.signalCode !== null });
   const apiUrl = `http://127.0.0.1:${api}`;
   const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
   const password = () => readFileSync(join(dataDir, 'clickhouse-password'), 'utf8').trim();

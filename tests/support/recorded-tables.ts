@@ -20,7 +20,7 @@ import { insertAccounts, insertRecords } from './positions.js';
 /** After the last recorded block. */
 export const RECORDED_NOW_MS = Date.UTC(2026, 7, 1);
 
-/** What the recording holds at its own times: the events of each block in chain order, and the catalogue. */
+/** Content of the recording at its original times: the events of each block in chain order, and the catalogue. */
 export interface RecordedHistory {
   readonly blocks: readonly (readonly AnyEvent[])[];
   readonly catalog: readonly AnyEvent[];

@@ -27,7 +27,7 @@ test('openSpool names the missing command on a machine without mkfifo', async ()
   );
 });
 
-test('rows of an INSERT above the bound are refused with code 307, and leave no file', async () => {
+test('rows of an INSERT above the bound are rejected with code 307, and leave no file', async () => {
   const spool = await openSpool(join(directory, 'spool'), 1, 100);
   async function* chunks(bytes: number) {
     for (let sent = 0; sent < bytes; sent += 10) yield Buffer.alloc(10, 'x');

@@ -247,7 +247,7 @@ describe('conversions', () => {
     const all = (stakeholder: Hex) =>
       neg('positionsConverted', { stakeholder, marketId: MARKET, indexSet: 0b111n, amount: M });
 
-    it('are known by the burnt NO tokens, since no YES is handed out; their log tells no fee', () => {
+    it('are found by the burnt NO tokens, since no YES is created; their log contains no fee', () => {
       const events = decodeEvents(buildBlock(batch(nra, alice, addresses.noTokenBurn, allNo, amounts), all(alice)));
       expect(values(events)).toMatchObject([{ stakeholder: alice, question_count: 3, fee: null }]);
     });
@@ -273,7 +273,7 @@ describe('conversions', () => {
     });
   });
 
-  it('have the fee that the preparation of their market tells', () => {
+  it('have the fee of the preparation of their market', () => {
     const events = decodeEvents(
       buildBlock(neg('negRiskMarketPrepared', { marketId: MARKET, oracle: bob, feeBips: 250n, data: '0x6d' })),
     );

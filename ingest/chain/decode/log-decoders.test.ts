@@ -23,8 +23,8 @@ function viemArgs(event: DecodedName, topics: readonly Hex[], data: Hex): Record
   return args as unknown as Record<string, unknown>;
 }
 
-function expectSubset(ours: object, reference: Record<string, unknown>): void {
-  for (const [key, value] of Object.entries(ours)) {
+function expectSubset(decoded: object, reference: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(decoded)) {
     const expected = value === null ? hash('00') : value;
     expect(plain(expected), key).toEqual(plain(reference[key]));
   }
@@ -81,9 +81,9 @@ describe('log decoders', () => {
   });
 
   it.each(realLogs)('decodes a real $event to the recorded arguments and like viem', (log) => {
-    const ours = decode(log.event, log.topics, log.data);
-    expectSubset(ours, log.args);
-    expectSubset(ours, viemArgs(log.event, log.topics, log.data));
+    const decoded = decode(log.event, log.topics, log.data);
+    expectSubset(decoded, log.args);
+    expectSubset(decoded, viemArgs(log.event, log.topics, log.data));
   });
 
   it.each(names)('agrees with viem on generated %s logs', (event) => {
@@ -127,7 +127,7 @@ describe('log decoders', () => {
     );
   });
 
-  /** Topics whose value nobody reads are not checked. */
+  /** Topics whose value is not used are not checked. */
   function isRead(event: DecodedName, topic: number): boolean {
     return !(event === 'questionInitialized' && topic === 2);
   }

@@ -47,8 +47,8 @@ describe('classifyRpcError', () => {
     ['geth cap', rpc(-32005, 'query exceeds max results 20000, retry with the range 100-200'), null, null],
     ['timeout', rpc(-32000, 'query timeout exceeded'), null, null],
     ['413', http(413), null, null],
-    ['our own timeout', new RpcError('No answer', { timedOut: true }), null, null],
-  ])('%s: ask for fewer blocks', (_name, error, suggested, maxBlocks) => {
+    ['a timeout of the client', new RpcError('No answer', { timedOut: true }), null, null],
+  ])('%s: request fewer blocks', (_name, error, suggested, maxBlocks) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'too_large', suggested, maxBlocks });
   });
   it.each([
@@ -71,7 +71,7 @@ describe('classifyRpcError', () => {
     ['tag', rpc(-32000, 'finalized block not found')],
     ['key', http(401)],
     ['unknown block', rpc(-32000, 'unknown block')],
-  ])('%s: refused', (_name, error) => {
+  ])('%s: rejected', (_name, error) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'rejected' });
   });
 });

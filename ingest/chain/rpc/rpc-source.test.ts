@@ -67,8 +67,8 @@ function listen(source: ReturnType<typeof sourceOf>['source']) {
   })();
   done.catch(() => wake());
   cleanups.push(() => stop.abort());
-  const until = async (holds: () => boolean) => {
-    while (!holds()) {
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) {
       await new Promise<void>((resolve) => {
         wake = resolve;
       });
@@ -77,8 +77,8 @@ function listen(source: ReturnType<typeof sourceOf>['source']) {
   const heads = () => events.flatMap((event) => (event.type === 'head' ? [event.block.number] : []));
   return { events, until, stop, done, heads };
 }
-const waitFor = async (holds: () => boolean) => {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
+const waitFor = async (isTrue: () => boolean) => {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 2));
 };
 
 describe('history over a node with limits', () => {
@@ -155,15 +155,15 @@ describe('history over a node with limits', () => {
   });
 
   it('waits and resumes after 429, 502 and a lost response', async () => {
-    let turn = 0;
+    let count = 0;
     const fake = await node({
       length: 100,
       logsAt,
       override: (request) => {
         if (spanOf(request) === null) return undefined;
-        turn += 1;
-        if (turn % 4 === 1) return { status: 429, headers: { 'retry-after': '0' } };
-        if (turn % 4 === 2) return { status: 502 };
+        count += 1;
+        if (count % 4 === 1) return { status: 429, headers: { 'retry-after': '0' } };
+        if (count % 4 === 2) return { status: 502 };
         return undefined;
       },
     });
@@ -193,9 +193,9 @@ describe('history over a node with limits', () => {
     const { source } = sourceOf(fake, {}, undefined, ({ topics }) => topics[0] === hash(2));
     const blocks = await historyOf(source, 0, 2);
     expect(blocks.map(({ logs }) => logs.map(({ topics }) => topics[0]))).toEqual(blocks.map(() => [hash(1), hash(3)]));
-    const asked = fake.seen.filter(({ method }) => method === 'eth_getLogs');
-    expect(asked.length).toBeGreaterThan(0);
-    for (const { params } of asked) expect(params[0]).not.toHaveProperty('topics');
+    const logRequests = fake.seen.filter(({ method }) => method === 'eth_getLogs');
+    expect(logRequests.length).toBeGreaterThan(0);
+    for (const { params } of logRequests) expect(params[0]).not.toHaveProperty('topics');
   });
 
   it('sends single requests to a node without batches', async () => {

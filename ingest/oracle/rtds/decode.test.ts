@@ -85,7 +85,7 @@ describe('decodeFrame', () => {
   it.each([
     ['not json', '{"topic":'],
     ['an array', '[]'],
-    ['a refusal', '{"statusCode":400,"body":{"message":"bad filter"}}'],
+    ['a rejection', '{"statusCode":400,"body":{"message":"bad filter"}}'],
     ['no payload', '{"topic":"crypto_prices_chainlink","type":"update"}'],
     ['no symbol', spot('{"timestamp":1786179814000,"value":1}')],
     ['seconds for milliseconds', spot('{"symbol":"btc/usd","timestamp":1786179814,"value":1}')],

@@ -31,14 +31,14 @@ let connected: boolean[];
 let rejected: string[];
 let running: Promise<void>;
 
-function start(times: Partial<RtdsTimes> = {}, asked: typeof subscriptions | undefined = subscriptions) {
+function start(times: Partial<RtdsTimes> = {}, requested: typeof subscriptions | undefined = subscriptions) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const source = createRtdsSource({
     url: server.url,
     logger: silentLogger(),
     metrics,
     onRejected: (reason) => rejected.push(reason),
-    subscriptions: asked,
+    subscriptions: requested,
     times: { ...longTimes, ...times },
     random: () => 0.5,
   });
@@ -110,14 +110,14 @@ describe('createRtdsSource', () => {
     start({ staleMs: 400 });
     await bothSubscribed();
     server.setDump(twap, 'btc/usd', [{ timestamp: t0 + 5000, value: 5 }]);
-    const beat = setInterval(() => server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 }), 20);
+    const ticker = setInterval(() => server.publish(spot, 'btc/usd', { timestamp: t0, value: 1 }), 20);
     try {
       await vi.waitFor(() => expect(prices.some((price) => price.windowS === 60)).toBe(true), { timeout: 15_000 });
       expect(server.allClients).toHaveLength(2);
       expect(server.allClients.some((client) => (client.subscribeCounts.get(`${twap} btc/usd`) ?? 0) > 1)).toBe(true);
       for (const client of server.allClients) expect(client.subscribeCounts.get(`${spot} btc/usd`)).toBe(1);
     } finally {
-      clearInterval(beat);
+      clearInterval(ticker);
     }
   });
 
@@ -127,7 +127,7 @@ describe('createRtdsSource', () => {
     const stalled = server.clients[0];
     stalled?.stall();
     let second = 0;
-    const beat = setInterval(() => {
+    const ticker = setInterval(() => {
       for (const topic of [spot, twap]) server.publish(topic, 'btc/usd', { timestamp: t0 + second * 1000, value: 1 });
       second++;
     }, 20);
@@ -137,7 +137,7 @@ describe('createRtdsSource', () => {
       expect(server.clients).not.toContain(stalled);
       expect(stalled?.pings()).toBeGreaterThan(0);
     } finally {
-      clearInterval(beat);
+      clearInterval(ticker);
     }
     const sent = second;
     await vi.waitFor(() => expect(seconds().size).toBe(sent));

@@ -33,13 +33,13 @@ describe('createStallDetector', () => {
 
   it('repeats a subscription without data at growing intervals, without a limit', () => {
     const watch = createStallDetector(['a', 'b'], 10, 0);
-    const asked: number[] = [];
+    const resubscribedAt: number[] = [];
     for (let now = 1; now < 1500; now++) {
       watch.recordData('a', now);
       const verdict = watch.check(now);
-      if (verdict.type === 'resubscribe') asked.push(now);
+      if (verdict.type === 'resubscribe') resubscribedAt.push(now);
       expect(verdict.type).not.toBe('reconnect');
     }
-    expect(asked).toEqual([10, 30, 70, 150, 310, 630, 950, 1270]);
+    expect(resubscribedAt).toEqual([10, 30, 70, 150, 310, 630, 950, 1270]);
   });
 });

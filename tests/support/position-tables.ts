@@ -9,7 +9,7 @@ import { createHolding, type Holding } from '../../schemas/accounting/holding.js
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { ActivityState, PnlEvent } from '../../schemas/types.gen.js';
 
-/** Inserts the rows that a sink makes of these records, and its progress after them, as the sink's process writes it. */
+/** Inserts a sink's rows of the records, and the sink's progress, as its process does. */
 export async function insertRecords(
   clickhouse: ClickHouse,
   sink: SinkDefinition,
@@ -38,8 +38,8 @@ export async function insertRecords(
   );
 }
 
-/** Folds blocks of the chain into `positions` and `pnl_events` with the processors' own functions, without their processes. */
-export function createPositionsFold(clickhouse: ClickHouse, partitions: number) {
+/** Derives `positions` and `pnl_events` from blocks with the processors' functions, without their processes. */
+export function createPositionTables(clickhouse: ClickHouse, partitions: number) {
   const tokens = createTokens();
   const memory = new Map<string, ActivityState>();
   const holdings = new Map<string, Holding>();
@@ -51,7 +51,7 @@ export function createPositionsFold(clickhouse: ClickHouse, partitions: number) 
   };
   const partitionOf = (wallet: string) => Number(BigInt(wallet) % BigInt(partitions));
   return {
-    async play(blocks: readonly (readonly AnyEvent[])[]): Promise<void> {
+    async apply(blocks: readonly (readonly AnyEvent[])[]): Promise<void> {
       const changed = new Set<string>();
       const events: PnlEvent[] = [];
       const states = {
