@@ -86,7 +86,7 @@ export const positionsConverted = eventFrame(
     market_title: text('Only when a single question was converted.').optional(),
     market_slug: text('Only when a single question was converted.').optional(),
     market_image: text('Only when a single question was converted.').optional(),
-    taker_base_fee: z.number().nullable().meta({ description: 'Where all of them have the same.' }).optional(),
+    taker_base_fee: z.number().nullable().meta({ description: 'If all of them have the same.' }).optional(),
     tokens: z.record(z.string(), z.string()).meta({ description: 'Token id to label.' }).optional(),
   },
 );
@@ -106,15 +106,15 @@ export const redemption = eventFrame('redemption', 'Outcome tokens of a resolved
   ...marketEnrichment,
   token_ids: z
     .array(tokenId)
-    .meta({ description: 'Present only when the resolution is known, as are the next three.' })
+    .meta({ description: 'Only if the resolution is known; also applies to the next three.' })
     .optional(),
   outcomes: z.array(z.string()).optional(),
   payouts: z.array(z.number()).meta({ description: 'Payout numerators.' }).optional(),
-  outcome_prices: z.array(z.number()).meta({ description: 'Payouts as shares of one.' }).optional(),
+  outcome_prices: z.array(z.number()).meta({ description: 'Payouts as fractions of 1.' }).optional(),
   winning_outcome_index: z
     .number()
     .int()
-    .meta({ description: 'Only when exactly one outcome pays, as the next two.' })
+    .meta({ description: 'Only if exactly one outcome pays; also applies to the next two.' })
     .optional(),
   winning_outcome: text('Label.').optional(),
   winning_token_id: tokenId.optional(),

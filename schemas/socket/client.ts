@@ -35,16 +35,16 @@ export const filtersSchema = z.object({
     .default([])
     .meta({ description: 'Slugs of markets or events, looked up when subscribing; unknown ones cause a warning.' }),
   condition_ids: lowerCaseStrings.default([]).meta({
-    description: 'Looked up when subscribing; for combos compared as they are with combo and leg conditions.',
+    description: 'Looked up when subscribing; for combos compared literally with combo and leg conditions.',
   }),
   side: caseInsensitiveEnum(SIDES)
     .optional()
-    .meta({ description: `Of settlements, trades and fills BUY, SELL; of combos YES, NO. ${oneOf(SIDES)}` }),
+    .meta({ description: `BUY or SELL of settlements, trades and fills; YES or NO of combos. ${oneOf(SIDES)}` }),
   status: caseInsensitiveEnum(STATUSES)
     .default('all')
     .meta({ description: `${oneOf(STATUSES)} pending drops status_update unless event_types names it.` }),
-  min_size: z.number().nonnegative().finite().optional().meta({ description: 'USD; the bound itself passes.' }),
-  max_size: z.number().nonnegative().finite().optional().meta({ description: 'USD; the bound itself passes.' }),
+  min_size: z.number().nonnegative().finite().optional().meta({ description: 'USD, inclusive.' }),
+  max_size: z.number().nonnegative().finite().optional().meta({ description: 'USD, inclusive.' }),
   event_types: z
     .array(z.enum([...eventTypeNames, 'fill']))
     .optional()
@@ -104,7 +104,7 @@ const subscribeMessage = z
   })
   .meta({
     title: 'subscribe',
-    description: 'Add a subscription. Several may be in force; an event several match is sent once.',
+    description: 'Add a subscription. Several may be active; an event that matches several is sent once.',
   });
 
 const unsubscribeMessage = z
@@ -116,7 +116,7 @@ const unsubscribeMessage = z
 
 const pingMessage = z
   .object({ action: z.literal('ping') })
-  .meta({ title: 'ping', description: 'Asks for a pong; any message counts as a sign of life.' });
+  .meta({ title: 'ping', description: 'Requests a pong. Any message keeps the connection alive.' });
 
 export const clientMessages = {
   subscribe: subscribeMessage,

@@ -37,15 +37,15 @@ const leg = z.strictObject({
       outcomes: z.array(z.string()),
       token_ids: z.array(tokenId),
     })
-    .meta({ description: 'Where the leg was migrated from a market of the catalogue.' })
+    .meta({ description: 'If the leg was migrated from a market of the catalogue.' })
     .optional(),
 });
-const legs = z.array(leg).meta({ description: 'Empty while the combo was not seen prepared.' });
+const legs = z.array(leg).meta({ description: 'Empty until the preparation of the combo was seen.' });
 
 const row = {
   position_id: positionId,
   order_hash: hex('Order.'),
-  maker: wallet('Who placed the order.'),
+  maker: wallet('Owner of the order.'),
   taker: wallet("The taker; on the taker's row the exchange."),
   side,
   outcome: outcomeSide.optional(),
@@ -62,7 +62,7 @@ export const comboExecution = eventFrame('combo_execution', 'A match on the comb
   block_number: z.null(),
   combo_condition_id: hex('31 bytes.'),
   legs,
-  taker_wallet: wallet('Who takes.'),
+  taker_wallet: wallet('Taker.'),
   taker_token: positionId,
   taker_side: side,
   outcome: outcomeSide.optional(),
@@ -92,8 +92,8 @@ export const comboStatusUpdate = eventFrame('combo_status_update', 'A match on t
   order_hashes: z.array(hex('Order.')),
   confirmed_fills: z.array(z.strictObject(row)).meta({ description: 'In log order.' }),
   fees: usdc('Of all rows.'),
-  maker_address: wallet('Where there is one maker only.').optional(),
-  taker_address: wallet('Who took.'),
+  maker_address: wallet('Only if there is exactly one maker.').optional(),
+  taker_address: wallet('Taker.'),
   amount_usdc: usdc('What the taker paid or got.'),
 });
 
@@ -128,7 +128,7 @@ export const comboLifecycle = eventFrame(
 
 export const comboApproval = eventFrame(
   'combo_approval',
-  'A wallet let the combo exchange or the AutoRedeemer act for it, or took that back.',
+  'A wallet approved the combo exchange or the AutoRedeemer as operator, or revoked the approval.',
   {
     ...logLocation,
     status: z.literal('confirmed'),

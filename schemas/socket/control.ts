@@ -3,7 +3,7 @@ import { millis, text } from './fields.js';
 import { eventFrame } from './frames.js';
 import { errorCodes, presetNames } from './vocabulary.js';
 
-const subscriberId = z.uuid().meta({ description: 'Of the connection.' });
+const subscriberId = z.uuid().meta({ description: 'Id of the connection.' });
 const subscriptionId = text('`<subscriber_id>:<n>`, n from 1. Treat it as opaque.');
 
 const subscribed = z
@@ -14,18 +14,18 @@ const subscribed = z
     subscription_type: z.enum(presetNames),
     price_source: z
       .enum(['spot', 'twap30', 'twap60', 'both', 'follow_main'])
-      .meta({ description: 'chainlink only; follow_main, which is spot, when the subscriber did not choose.' })
+      .meta({ description: 'chainlink only; follow_main (spot) unless the subscription chose one.' })
       .optional(),
     twap_windows: z
       .array(z.union([z.literal(30), z.literal(60)]))
       .nullable()
       .meta({ description: 'chainlink only; null for spot.' })
       .optional(),
-    warnings: z.array(z.string()).meta({ description: 'What was clamped, not found or ignored.' }),
+    warnings: z.array(z.string()).meta({ description: 'Values that were clamped, not found or ignored.' }),
   })
   .meta({
     title: 'subscribed',
-    description: 'A subscription is in force. Acknowledgements come in the order of the requests.',
+    description: 'A subscription is active. Acknowledgements come in the order of the requests.',
   });
 
 const unsubscribed = z
@@ -48,25 +48,28 @@ const snapshot = z
   });
 
 const heartbeat = z
-  .strictObject({ type: z.literal('heartbeat'), ts: millis('Now.') })
+  .strictObject({ type: z.literal('heartbeat'), ts: millis('Current time.') })
   .meta({ title: 'heartbeat', description: 'Every 30 s, with a Ping frame.' });
 
 const pong = z
-  .strictObject({ type: z.literal('pong'), ts: millis('Now.') })
-  .meta({ title: 'pong', description: 'Answer to a ping message.' });
+  .strictObject({ type: z.literal('pong'), ts: millis('Current time.') })
+  .meta({ title: 'pong', description: 'Response to a ping message.' });
 
 const error = z
   .strictObject({
     type: z.literal('error'),
     code: z.enum(errorCodes),
     message: z.string(),
-    resets_at: z.iso.datetime().meta({ description: 'free_tier_limit_reached: when time is given again.' }).optional(),
+    resets_at: z.iso
+      .datetime()
+      .meta({ description: 'free_tier_limit_reached: when session time is available again.' })
+      .optional(),
     earliest_seq: z.number().int().meta({ description: 'since_seq_unavailable: the oldest retained seq.' }).optional(),
-    newest_seq: z.number().int().meta({ description: 'since_seq_unavailable: newest there is.' }).optional(),
+    newest_seq: z.number().int().meta({ description: 'since_seq_unavailable: the newest seq.' }).optional(),
   })
   .meta({
     title: 'error',
-    description: 'A message could not be done. The connection stays open, except after free_tier_limit_reached.',
+    description: 'A message could not be processed. The connection stays open, except after free_tier_limit_reached.',
   });
 
 export const controlFrames = { subscribed, unsubscribed, snapshot, heartbeat, pong, error } as const;

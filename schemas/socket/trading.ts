@@ -21,18 +21,18 @@ const exchangeVersion = z
   .enum(['v2', 'v3'])
   .meta({ description: 'Generation of the exchange; absent for the first.' })
   .optional();
-const makerAmount = unsigned("What the row's maker gives, base units: USDC for BUY, shares for SELL.");
-const takerAmount = unsigned("What the row's maker gets, base units.");
+const makerAmount = unsigned("Amount that the row's maker gives, base units: USDC for BUY, shares for SELL.");
+const takerAmount = unsigned("Amount that the row's maker receives, base units.");
 
 export const settlement = eventFrame(
   'settlement',
-  'A match seen in the mempool, before its block. About 0.2 % of them revert: then nothing more comes.',
+  'A match seen in the mempool, before its block. About 0.2 % of them revert; no further message follows then.',
   {
     tx_hash: hex('Transaction; joins the status_update.'),
     status: z.literal('pending'),
     detected_at: millis('When it was first seen.'),
     block_number: z.null(),
-    taker_wallet: wallet('Who takes.'),
+    taker_wallet: wallet('Taker.'),
     taker_token: tokenId,
     taker_side: side,
     taker_price: price('Executed price, not the limit.'),
@@ -42,7 +42,7 @@ export const settlement = eventFrame(
     trades: z
       .array(
         z.strictObject({
-          maker: wallet('Who placed this order.'),
+          maker: wallet('Owner of this order.'),
           signer: wallet('Key that signed it.'),
           taker: wallet("The settlement's taker."),
           token_id: tokenId,
@@ -67,13 +67,13 @@ export const statusUpdate = eventFrame('status_update', 'The block of a settleme
   confirmed_at: millis('When this service received the block.'),
   pending_detected_at: millis('When the settlement was first seen.'),
   latency_ms: z.number().int().meta({ description: 'confirmed_at - pending_detected_at.' }),
-  taker_wallet: wallet('Who took.'),
+  taker_wallet: wallet('Taker.'),
   maker_wallets: z.array(wallet('Maker.')),
   order_hashes: z.array(hex('Order.')),
   confirmed_fills: z.array(
     z.strictObject({
       order_hash: hex('Order.'),
-      maker: wallet('Who placed the order.'),
+      maker: wallet('Owner of the order.'),
       taker: wallet("The taker; on the taker's row the exchange."),
       token_id: tokenId,
       side,
@@ -90,7 +90,7 @@ export const statusUpdate = eventFrame('status_update', 'The block of a settleme
 export const trade = eventFrame('trade', 'One OrderFilled log of a block.', {
   ...logLocation,
   exchange: z.enum(['ctf_exchange', 'neg_risk_ctf_exchange']),
-  maker: wallet('Who placed the order.'),
+  maker: wallet('Owner of the order.'),
   taker: wallet("The taker; on the taker's row the exchange."),
   token_id: tokenId,
   side,
@@ -113,7 +113,7 @@ export const fill = z
     timestamp: millis('When the settlement was first seen.'),
     data: z.strictObject({
       order_hash: hex('Order.'),
-      user: wallet('Who placed the order.'),
+      user: wallet('Owner of the order.'),
       taker: wallet("The taker; on the taker's row the exchange."),
       tx_hash: hex('Transaction.'),
       side,
@@ -133,5 +133,5 @@ export const fill = z
   .meta({
     title: 'event',
     description:
-      'One row of a pending settlement, flat: always these sixteen fields, null where the catalogue does not know.',
+      'One row of a pending settlement, flat: always these sixteen fields, null if the catalogue has no value.',
   });
