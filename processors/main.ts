@@ -168,7 +168,7 @@ runProcess({
               await Promise.race([tables, aborted(runSignal)]);
               if (!runSignal.aborted) await updater.run(runSignal);
             },
-            // The API reports itself whether the sums are there.
+            // The API itself reports whether the sums were computed.
             check: async () => ({ ok: true }),
           };
         },

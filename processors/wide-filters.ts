@@ -3,7 +3,7 @@ import { tokenTagTables } from './catalog/token-tags.js';
 import { builderTimes } from './fills/fine-granularity.js';
 import { tagLeaderboardSums } from './leaderboards/tables.js';
 
-/** What filters by tags of very many markets are read from. */
+/** Tables and indexes for filters by tags with very many markets. */
 export const wideFilters: Migration = {
   id: '0055_wide_filters',
   statements: (ddl) => [

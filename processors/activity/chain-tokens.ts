@@ -21,8 +21,8 @@ const chainTokens: TableSpec = {
 
 /**
  * `chain_tokens`: both outcome tokens of every two-outcome condition named by any log: prepared, resolved, split, merged, redeemed or
- * converted (every question of the market where the log tells how many there are). The history may start after a condition was prepared, so `condition_tokens` alone is incomplete.
- * The migration copies the rows of prepared conditions; `npm run rebuild -- chain_tokens` adds the others.
+ * converted (every question of the market, if the log contains their number). The history may start after a condition was prepared, so
+ * `condition_tokens` alone is incomplete. The migration copies the rows of prepared conditions; `npm run rebuild -- chain_tokens` adds the others.
  */
 export const chainTokenTables: Migration = {
   id: '0050_chain_tokens',

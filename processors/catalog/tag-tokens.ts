@@ -23,7 +23,7 @@ const tagTokensView = {
 } as const;
 
 /**
- * `tag_tokens`: the outcome tokens of each tag, from every version of a market: also those that no longer carry it, which `token_tags` tells. A cluster
+ * `tag_tokens`: the outcome tokens of each tag, from every version of a market, so also tokens that lost the tag (`token_tags` has the current tags). A cluster
  * fills it from the log: `npm run rebuild -- markets`.
  */
 export const tagTokenTables: Migration = {

@@ -22,8 +22,8 @@ const tokenTagsView = {
 } as const;
 
 /**
- * `token_tags`: the tags of the market of an outcome token, newest version (read with FINAL). Answers which of a few tokens carry a tag (`taggedTokens`), where
- * `tag_tokens` answers which tokens ever carried it. A cluster fills it from the log: `npm run rebuild -- markets`.
+ * `token_tags`: the tags of the market of an outcome token, newest version (read with FINAL). `taggedTokens` uses it to check a few tokens for a tag;
+ * `tag_tokens` lists all tokens that ever had it. A cluster fills it from the log: `npm run rebuild -- markets`.
  */
 export const tokenTagTables = {
   statements: (ddl) => [

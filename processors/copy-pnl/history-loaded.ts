@@ -77,7 +77,7 @@ export async function untilHistoryLoaded(options: {
     } catch (error) {
       if (signal.aborted) break;
       if (!(error instanceof RetryableError)) throw error;
-      options.logger.warn({ err: error }, 'cannot tell whether the history is loaded, trying again');
+      options.logger.warn({ err: error }, 'cannot check whether the history is loaded, trying again');
     }
     await sleep(pollMs, undefined, { signal }).catch(() => undefined);
   }

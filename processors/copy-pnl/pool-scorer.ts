@@ -165,7 +165,7 @@ export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
     logger.info({ wallets: tracked.size, tookMs: completedMs - startedMs }, 'copy-pnl cycle completed');
   };
 
-  /** Reads what earlier processes left to do. */
+  /** Continues the cycle of an earlier process. */
   const recover = async (): Promise<void> => {
     cycle = await store.newestCycle();
     const wallets = tracked.all();
@@ -214,7 +214,7 @@ export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
   const waitForWork = async (ms: number | null, signal: AbortSignal): Promise<void> => {
     const woken = new AbortController();
     wake = () => woken.abort();
-    // Added since the last look at the queue.
+    // A wallet was added after the queue was read.
     if (newcomers.size > 0) return;
     const either = AbortSignal.any([signal, woken.signal]);
     await pause(Math.min(ms ?? DAY_MS, DAY_MS), either);
@@ -238,7 +238,7 @@ export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
           if (waitMs !== 0) await waitForWork(waitMs, signal);
         } catch (error) {
           if (signal.aborted) return;
-          // Rethrows what is no failure of ClickHouse.
+          // Rethrows errors that are not failures of ClickHouse.
           scoringFailureOf(error, walletBudgetMs);
           logger.warn({ err: error, retryMs }, 'copy-pnl scoring failed, trying again later');
           await pause(retryMs, signal);

@@ -11,7 +11,7 @@ export interface Cycle {
 export interface ScoreStore {
   /** Scores the wallets in all periods that end at `atMs`, in one insert: the scores of all of them or of none. */
   score(wallets: readonly string[], atMs: number, options: { budgetMs: number; signal?: AbortSignal }): Promise<void>;
-  /** Those of the wallets with scores of this time or later; with `orFailed` also those whose scoring failed since. */
+  /** The wallets that have scores of this time or later; with `orFailed` also those whose scoring failed since then. */
   doneSince(wallets: readonly string[], sinceMs: number, orFailed: boolean): Promise<ReadonlySet<string>>;
   recordFailure(wallet: string, error: string, atMs: number): Promise<void>;
   /** The cycle that started last; null before the first. */
@@ -34,7 +34,7 @@ const newestCycleSql = `SELECT toString(toUnixTimestamp64Milli(started_at)) AS s
     toString(toUnixTimestamp64Milli(max(completed_at))) AS completed_ms
   FROM copy_cycles GROUP BY started_at ORDER BY started_at DESC LIMIT 1`;
 
-/** A statement gives way to requests; one thread per statement, since many short ones follow each other. */
+/** Low priority, so that requests are not delayed; one thread per statement, since many short statements follow each other. */
 const SETTINGS = { max_threads: 1, priority: '2' } as const;
 
 export function createScoreStore(clickhouse: Pick<ClickHouse, 'command' | 'query' | 'insertRows'>): ScoreStore {

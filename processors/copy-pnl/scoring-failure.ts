@@ -7,14 +7,14 @@ const MEMORY_LIMIT_CODE = '241';
 const MISSING_TABLE_CODES: ReadonlySet<string> = new Set(['60', '81']);
 
 /**
- * Error text of a statement that failed because of what it scores: `timeout_180s`, `memory_limit` or `scoring_failed`. null: ClickHouse is
+ * Error text of a statement that failed because of the wallets it scores: `timeout_180s`, `memory_limit` or `scoring_failed`. null: ClickHouse is
  * unreachable or overloaded, the statement may succeed later. Rethrows every other error.
  */
 export function scoringFailureOf(error: unknown, budgetMs: number): string | null {
   const cause = error instanceof RetryableError ? error.cause : error;
   if (cause instanceof ClickHouseError) {
     if (cause.code === TIMEOUT_CODE) return `timeout_${budgetMs / 1000}s`;
-    // The total limit of the engine tells of load; the limit of one statement, of the statement.
+    // The total memory limit is exceeded by load, the limit per query by the statement itself.
     if (cause.code === MEMORY_LIMIT_CODE && !cause.message.includes('(total)')) return 'memory_limit';
     if (MISSING_TABLE_CODES.has(cause.code)) return null;
   }

@@ -37,7 +37,7 @@ const listsOf = (positions: string, tokens: string): string => `SELECT arrayJoin
         GROUP BY wallet
       ) AS w`;
 
-/** The sums of an element `found` of a list. */
+/** Sums of the list element `found`. */
 const sums = `found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
       toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions`;
 

@@ -6,21 +6,21 @@ import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { snapshotSettings, tagLeaderboardSnapshotSql, wideTags } from './leaderboard-snapshots.sql.js';
 
 export interface TagLeaderboardRefresher {
-  /** One picture of each wide tag, in the tables when it resolves. `pause` follows each, given how long it took. */
-  paint(signal?: AbortSignal, pause?: (tookMs: number) => Promise<unknown>): Promise<void>;
-  /** Pictures until the signal. */
+  /** Computes one snapshot per wide tag; they are in the tables when the promise resolves. Awaits `pause` after each with its duration. */
+  refresh(signal?: AbortSignal, pause?: (tookMs: number) => Promise<unknown>): Promise<void>;
+  /** Refreshes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The pause after the first round; each further one is twice as long, up to the longest. */
+/** Pause after the first pass; it doubles after each pass up to the maximum. */
 const FIRST_PAUSE_MS = 10_000;
-const LONGEST_PAUSE_MS = 600_000;
-/** Of the time, the part that these pictures may take beside those of everything. */
-const SHARE = 0.04;
+const MAX_PAUSE_MS = 600_000;
+/** Largest share of the time that these refreshes may use, in addition to those of all markets. */
+const MAX_TIME_SHARE = 0.04;
 
 /**
- * Takes the pictures that the leaderboards of tags with many markets are read from, tag after tag: to rank a tag's wallets is to read all positions in its
- * tokens, so no request does where they are many.
+ * Refreshes the snapshots that the leaderboards of tags with many markets are read from, one tag after the other: ranking the wallets of a tag reads all
+ * positions in its tokens, which takes too long for a request.
  */
 export function createTagLeaderboardRefresher(options: {
   clickhouse: Pick<ClickHouse, 'command' | 'query'>;
@@ -32,10 +32,10 @@ export function createTagLeaderboardRefresher(options: {
   const { clickhouse, logger, nowMs } = options;
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
   const seconds = options.metrics.gauge(
-    'leaderboards_tag_picture_seconds',
-    'How long the slowest picture of a tag took in the last round',
+    'tag_leaderboard_refresh_seconds',
+    'Duration of the slowest tag leaderboard refresh in the last pass',
   );
-  const paint: TagLeaderboardRefresher['paint'] = async (signal, rest = async () => undefined) => {
+  const refresh: TagLeaderboardRefresher['refresh'] = async (signal, pauseAfter = async () => undefined) => {
     let slowestMs = 0;
     const tags = await clickhouse.query<{ tag: string }>(wideTags, {}, { settings: snapshotSettings, signal });
     for (const { tag } of tags) {
@@ -45,20 +45,20 @@ export function createTagLeaderboardRefresher(options: {
       await clickhouse.command(tagLeaderboardSnapshotSql, params, { settings: snapshotSettings, signal });
       const tookMs = performance.now() - beganMs;
       slowestMs = Math.max(slowestMs, tookMs);
-      await rest(tookMs);
+      await pauseAfter(tookMs);
     }
     seconds.set(slowestMs / 1000);
   };
   return {
-    paint,
+    refresh,
     async run(signal) {
-      for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
+      for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
         try {
-          await paint(signal, (tookMs) => pause(tookMs / SHARE, signal));
+          await refresh(signal, (tookMs) => pause(tookMs / MAX_TIME_SHARE, signal));
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;
-          logger.warn({ err: error }, 'no pictures of tags, trying again later');
+          logger.warn({ err: error }, 'tag leaderboard refresh failed, trying again later');
         }
         await pause(pauseMs, signal);
       }

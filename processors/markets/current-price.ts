@@ -1,4 +1,5 @@
 import type { Migration } from '../../infra/clickhouse/ddl.js';
+import { priceRows } from './token-prices.js';
 
 /** Longest age in seconds at which the midpoint of bid and ask is used. */
 const MAX_MID_AGE_S = 60;
@@ -21,16 +22,7 @@ const currentPriceSelect = `SELECT token_id,
         if(max(quoted) >= 0, max(quoted), mid) AS quote, max(quoted_at) AS quoted_at,
         argMax(usdc, place) AS usdc, argMax(shares, place) AS shares, max(traded_at) AS traded_at
       FROM (
-        SELECT token_id, numerator, denominator, timestamp AS settled_at, -1. AS mid, -1. AS quoted, toDateTime(0, 'UTC') AS quoted_at,
-          toUInt64(0) AS usdc, toUInt64(0) AS shares, toDateTime(0, 'UTC') AS traded_at, toUInt64(0) AS place
-        FROM token_settlements FINAL
-        UNION ALL
-        SELECT token_id, toUInt256(0), toUInt256(0), toDateTime(0, 'UTC'), ifNull((bid + ask) / 2, -1.), ifNull(price, -1.), toDateTime(updated_at, 'UTC'),
-          toUInt64(0), toUInt64(0), toDateTime(0, 'UTC'), toUInt64(0)
-        FROM token_quotes FINAL
-        UNION ALL
-        SELECT token_id, toUInt256(0), toUInt256(0), toDateTime(0, 'UTC'), -1., -1., toDateTime(0, 'UTC'), usdc, shares, timestamp, place
-        FROM last_prices
+        ${priceRows}
       ) GROUP BY token_id
     )`;
 

@@ -56,7 +56,7 @@ const greatestCommonDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : 
 /** Payout per token of a redemption as the accounting of positions books it, or undefined if it cannot be determined from the record. */
 function payoutsOf(activity: WalletActivity): Payouts | undefined {
   const { amounts, numerators, usdc } = activity;
-  // Without a resolution, a payout tells nothing about shares that are not logged.
+  // Without a resolution, the number of shares cannot be derived from the payout.
   if (amounts === null && numerators === null && usdc > 0n) return undefined;
   const shares = amounts ?? activity.tokens.map(() => 0n);
   const rates = redemptionRates(activity, shares);

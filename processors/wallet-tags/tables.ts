@@ -13,7 +13,7 @@ const walletTags: TableSpec = {
   engine: 'ReplacingMergeTree',
   engineArgs: ['version'],
   orderBy: '(tag, wallet)',
-  // Requests read some hundred wallets of a tag, spread over all of it.
+  // Requests read a few hundred wallets that are spread over all rows of a tag.
   settings: ['index_granularity = 256'],
   placement: 'everywhere',
 };
@@ -47,10 +47,10 @@ const walletTagsProgress: TableSpec = {
 };
 
 /**
- * `wallet_tags`: sums of a wallet's own orders over the markets of a tag: fills, base units of USDC bought and sold, distinct conditions; newest
- * version per key, with fills 0 where the tag was taken off all of the wallet's markets. `wallet` is the address as 20 bytes. `overlap_token_tags`: the
- * tags that these sums know of a token, and those it no longer has. `wallet_tags_progress`: offsets of `positions` and `catalog` before which
- * every record is in the sums; `version` orders the passes. All three are computed from other tables: emptied, they are filled again.
+ * `wallet_tags`: sums of a wallet's own orders over the markets of a tag: fills, volume (USDC bought and sold, base units), distinct conditions. Newest
+ * version per key; fills are 0 if all of the wallet's markets lost the tag. `wallet` is the address as 20 bytes. `overlap_token_tags`: the tags of each
+ * token that the sums were computed with, and in `former` the tags that it lost. `wallet_tags_progress`: offsets of `positions` and `catalog` before
+ * which every record is in the sums; `version` orders the passes. All three are derived: if they are emptied, they are computed again.
  */
 export const walletTagsTables: Migration = {
   id: '0058_wallet_tags',
@@ -58,10 +58,10 @@ export const walletTagsTables: Migration = {
     ...ddl.table(walletTags),
     ...ddl.table(tokenTags),
     ...ddl.table(walletTagsProgress),
-    // Each pass looks for the newest versions of positions.
+    // Each pass reads the positions that changed since the last one.
     ...ddl.index({ name: 'positions_offset', on: positions, expression: '_offset', type: 'minmax GRANULARITY 1' }),
   ],
 };
 
-/** Tables that a rebuild of the positions or the catalogue empties, in this order: without progress they are computed from the beginning. */
+/** Tables that a rebuild of the positions or the catalogue empties, in this order: without progress the next pass computes them from offset 0. */
 export const walletTagsComputedTables: readonly TableSpec[] = [walletTagsProgress, tokenTags, walletTags];

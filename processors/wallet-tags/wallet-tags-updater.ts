@@ -8,26 +8,26 @@ import {
   committedSql,
   computeWalletTagsSql,
   newestVersionSql,
-  noteTokenTagsSql,
   type OffsetRow,
   passSettings,
   progressSql,
   retaggedCountSql,
   tokenBatchEndSql,
+  updateTokenTagsSql,
 } from './wallet-tags.sql.js';
 
-/** What one pass did. */
+/** Result of one pass. */
 export interface WalletTagsPass {
-  /** Wallets computed anew. */
+  /** Number of wallets whose sums were computed. */
   readonly wallets: number;
-  /** False where nothing had changed since the last pass. */
+  /** False if nothing had changed since the last pass. */
   readonly changed: boolean;
 }
 
 export interface WalletTagsUpdater {
-  /** Brings the sums up to what the sinks had committed when it began. Rejects with RetryableError while the tables are away; safe to repeat. */
+  /** Runs one pass: applies everything that the sinks had committed at its start. Rejects with RetryableError while ClickHouse is unreachable; safe to repeat. */
   update(signal?: AbortSignal): Promise<WalletTagsPass>;
-  /** Passes until the signal. */
+  /** Runs passes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -37,10 +37,10 @@ const MAX_TIME_SHARE = 0.25;
 /** Bounds the memory of a statement: a wallet of a large venue has some ten positions on average. */
 const WALLETS_PER_BATCH = 10_000;
 const TOKENS_PER_BATCH = 10_000;
-/** Address ranges are cut by up to this many hexadecimal digits. */
+/** Maximum number of hexadecimal digits in the bounds of an address range. */
 const MAX_RANGE_DIGITS = 3;
 const LOG_INTERVAL_MS = 10_000;
-/** Above every address. */
+/** Greater than every address. */
 const LAST = '0xg';
 
 type Offsets = ReadonlyMap<string, number>;
@@ -48,7 +48,7 @@ type Offsets = ReadonlyMap<string, number>;
 const offsetsOf = (rows: readonly OffsetRow[]): Map<string, number> =>
   new Map(rows.map((row) => [`${row.source}/${row.partition}`, Number(row.next_offset)]));
 
-/** Ranges of addresses that together hold all of them: 16 per digit. */
+/** Splits all addresses into 16^digits ranges. */
 export function addressRanges(digits: number): readonly { readonly low: string; readonly high: string }[] {
   const count = 16 ** digits;
   const bound = (n: number) => (n === count ? LAST : digits === 0 ? '' : `0x${n.toString(16).padStart(digits, '0')}`);
@@ -56,9 +56,9 @@ export function addressRanges(digits: number): readonly { readonly low: string; 
 }
 
 /**
- * Maintains `wallet_tags`. A pass notes the tags that tokens got or lost, computes the sums of the wallets concerned and of the wallets with new fills, and
- * notes last how far it came: a pass that ends early is repeated. Versions grow with each pass, so that a statement of an ended process that is still
- * running cannot replace newer sums.
+ * Maintains `wallet_tags`. A pass writes the changed tags of tokens, computes the sums of the affected wallets and of the wallets with new fills, and writes
+ * its progress last, so that an interrupted pass is repeated. Versions increase with each pass, so that a statement that still runs for an ended
+ * process cannot replace newer sums.
  */
 export function createWalletTagsUpdater(options: {
   clickhouse: Pick<ClickHouse, 'query' | 'command' | 'insertRows'>;
@@ -73,7 +73,10 @@ export function createWalletTagsUpdater(options: {
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
   const walletsPerBatch = options.walletsPerBatch ?? WALLETS_PER_BATCH;
   const tokensPerBatch = options.tokensPerBatch ?? TOKENS_PER_BATCH;
-  const seconds = options.metrics.gauge('wallet_tags_pass_seconds', 'Duration of the last pass over wallets and tags');
+  const seconds = options.metrics.gauge(
+    'wallet_tags_pass_seconds',
+    'Duration of the last pass that updates wallet_tags',
+  );
   const computed = options.metrics.counter('wallet_tags_wallets_total', 'Wallets whose sums per tag were computed');
 
   const update: WalletTagsUpdater['update'] = async (signal) => {
@@ -83,8 +86,8 @@ export function createWalletTagsUpdater(options: {
     const committed: Offsets = offsetsOf(await read<OffsetRow>(committedSql));
     const progress = await read<OffsetRow & { version: string }>(progressSql);
     const before: Offsets = offsetsOf(progress);
-    const behind = [...committed].filter(([key, next]) => next > (before.get(key) ?? 0) || !before.has(key));
-    if (behind.length === 0) return { wallets: 0, changed: false };
+    const advanced = [...committed].filter(([key, next]) => next > (before.get(key) ?? 0) || !before.has(key));
+    if (advanced.length === 0) return { wallets: 0, changed: false };
     const done = Math.max(0, ...progress.map((row) => Number(row.version)));
     const [newest] = await read<{ version: string }>(newestVersionSql);
     const version = Math.max(nowMs() * 1000, Number(newest?.version ?? 0) + 1);
@@ -93,7 +96,7 @@ export function createWalletTagsUpdater(options: {
     for (let from = before.get('catalog/0') ?? 0; from < catalogEnd; ) {
       const [end] = await read<{ next_offset: string }>(tokenBatchEndSql, { from, rows: tokensPerBatch });
       const to = Math.min(catalogEnd, Number(end?.next_offset ?? catalogEnd));
-      await write(noteTokenTagsSql, { from, to, version });
+      await write(updateTokenTagsSql, { from, to, version });
       from = to;
     }
     const partitions = [...committed.keys()].flatMap((key) => {
@@ -105,7 +108,7 @@ export function createWalletTagsUpdater(options: {
       (_, partition) => before.get(`positions/${partition}`) ?? 0,
     );
     const changes = { next, lowest: Math.min(...(next.length === 0 ? [0] : next)), done };
-    const positionsMoved = behind.some(([key]) => key.startsWith('positions/'));
+    const positionsMoved = advanced.some(([key]) => key.startsWith('positions/'));
     const [retagged] = await read<{ tokens: string }>(retaggedCountSql, { done });
     let wallets = 0;
     if (positionsMoved || Number(retagged?.tokens) > 0) {
@@ -114,7 +117,7 @@ export function createWalletTagsUpdater(options: {
       await compute(wallets, { ...changes, version }, write);
     }
     signal?.throwIfAborted();
-    // One block: all offsets or none.
+    // One insert block, so that either all offsets are written or none.
     await clickhouse.insertRows(
       'wallet_tags_progress',
       [...committed].map(([key, next_offset]) => {
@@ -139,10 +142,7 @@ export function createWalletTagsUpdater(options: {
       await write(computeWalletTagsSql, { ...params, ...range });
       if (nowMs() - reportedMs < LOG_INTERVAL_MS) continue;
       reportedMs = nowMs();
-      logger.info(
-        { wallets, percent: Math.floor(((index + 1) / ranges.length) * 100) },
-        'computing the sums of wallets per tag',
-      );
+      logger.info({ wallets, percent: Math.floor(((index + 1) / ranges.length) * 100) }, 'computing wallet_tags');
     }
     computed.inc({}, wallets);
   };
@@ -158,7 +158,7 @@ export function createWalletTagsUpdater(options: {
         } catch (error) {
           if (signal.aborted) return;
           if (!(error instanceof RetryableError)) throw error;
-          logger.warn({ err: error }, 'no pass over wallets and tags, trying again later');
+          logger.warn({ err: error }, 'update of wallet_tags failed, trying again later');
         }
         await pause(Math.max(INTERVAL_MS, (performance.now() - beganMs) / MAX_TIME_SHARE), signal);
       }

@@ -11,20 +11,20 @@ export const committedSql = `SELECT sink AS source, partition, toString(max(p.ne
 export const progressSql = `SELECT source, partition, toString(p.next_offset) AS next_offset, toString(p.version) AS version
     FROM wallet_tags_progress AS p FINAL ORDER BY source, partition`;
 
-/** The newest version of any row, of passes that did not complete too: versions grow even if the clock is set back. */
+/** The newest version of any row, also of interrupted passes: versions increase even if the clock is set back. */
 export const newestVersionSql = `SELECT toString(greatest((SELECT max(version) FROM wallet_tags_progress), (SELECT max(version) FROM overlap_token_tags),
     (SELECT max(version) FROM wallet_tags))) AS version`;
 
 /**
- * The end of a batch of changed tokens: the offset of the `{rows:UInt64}`-th one from `{from:UInt64}` on, exclusive; no row where there are fewer.
+ * End (exclusive) of a batch of changed tokens: the offset after the `{rows:UInt64}`-th token from `{from:UInt64}` on; no row if there are fewer.
  */
 export const tokenBatchEndSql = `SELECT toString(_offset + 1) AS next_offset FROM tokens WHERE _offset >= {from:UInt64}
     ORDER BY _offset LIMIT 1 OFFSET {rows:UInt64}`;
 
 const changedTokens = 'SELECT token_id FROM tokens WHERE _offset >= {from:UInt64} AND _offset < {to:UInt64}';
 
-/** Notes the tags of the tokens changed in an offset range of the catalogue where they differ from those noted before. A market's tags are its tokens'. */
-export const noteTokenTagsSql = `INSERT INTO overlap_token_tags
+/** Writes the tags of tokens that changed in an offset range of the catalogue, if they differ from the stored ones. A token has the tags of its market. */
+export const updateTokenTagsSql = `INSERT INTO overlap_token_tags
     SELECT n.token_id AS token_id, n.condition_id AS condition_id, n.tags AS tags,
       arraySort(arrayFilter(tag -> NOT has(n.tags, tag), arrayDistinct(arrayConcat(o.tags, o.former)))) AS former, {version:UInt64} AS version
     FROM (
@@ -43,7 +43,7 @@ export const noteTokenTagsSql = `INSERT INTO overlap_token_tags
     WHERE n.tags != o.tags OR n.condition_id != o.condition_id`;
 
 const retaggedTokens = 'SELECT token_id FROM overlap_token_tags WHERE version > {done:UInt64}';
-/** Positions changed since the last pass. `{next:Array(UInt64)}`: first offset that is not in the sums, by partition; `{lowest:UInt64}`: the least of them. */
+/** Positions changed since the last pass. `{next:Array(UInt64)}`: first offset per partition that is not in the sums; `{lowest:UInt64}`: their minimum. */
 const isChanged = '_offset >= {lowest:UInt64} AND _offset >= arrayElement({next:Array(UInt64)}, _partition + 1)';
 
 /** A range of addresses: `{low:String}` inclusive, `{high:String}` exclusive. */
@@ -54,15 +54,15 @@ const changedWallets = (within: string): string => `SELECT wallet FROM positions
         UNION DISTINCT
         SELECT wallet FROM positions_by_token WHERE ${within} AND token_id IN (${retaggedTokens}) AND fills > 0`;
 
-/** How many wallets a pass has to compute. */
+/** Number of wallets that a pass computes. */
 export const changedWalletCountSql = `SELECT toString(uniq(wallet)) AS wallets FROM (${changedWallets('true')})`;
 
-/** Whether any token got or lost a tag after the last completed pass. */
+/** Number of tokens whose tags changed after the last completed pass. */
 export const retaggedCountSql = `SELECT toString(count()) AS tokens FROM overlap_token_tags WHERE version > {done:UInt64}`;
 
 /**
- * Computes the sums of all changed wallets of an address range. Positions count the wallet's own orders: a match counts once for each of its orders. Tags that a
- * token no longer has make rows of zeros.
+ * Computes the sums of all changed wallets of an address range. Positions count the wallet's own orders: a match counts once for each of its orders. Former
+ * tags of a token yield rows with zeros.
  */
 export const computeWalletTagsSql = `INSERT INTO wallet_tags
     WITH changed AS (${changedWallets(inRange)})
@@ -79,7 +79,7 @@ export const computeWalletTagsSql = `INSERT INTO wallet_tags
     ARRAY JOIN arrayConcat(arrayMap(one -> (one, true), t.tags), arrayMap(one -> (one, false), t.former)) AS pair
     GROUP BY pair.1, p.wallet`;
 
-/** Memory is bounded by batches; statements of requests go first. A wallet's positions are on one shard. */
+/** Batches bound the memory; statements of requests have priority. A wallet's positions are on one shard. */
 export const passSettings = {
   priority: '10',
   low_priority_query_wait_time_ms: '20',

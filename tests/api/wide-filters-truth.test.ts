@@ -127,7 +127,7 @@ const refreshTagLeaderboards = () =>
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
     nowMs: () => api.clock.nowMs,
-  }).paint();
+  }).refresh();
 
 beforeAll(async () => {
   api = await startApi({ nowMs: Date.now() });

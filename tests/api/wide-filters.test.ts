@@ -172,11 +172,11 @@ describe('filters by a tag with thousands of markets', () => {
       metrics: createMetrics({ process: 'test', defaults: false }),
       nowMs: () => api.clock.nowMs,
     });
-    await refresher.paint();
-    const pictured = await api.clickhouse.query<{ tag: string }>(
+    await refresher.refresh();
+    const tagsWithSnapshot = await api.clickhouse.query<{ tag: string }>(
       'SELECT DISTINCT tag FROM tag_leaderboards ORDER BY tag',
     );
-    expect(pictured.map(({ tag }) => tag)).toEqual(['coins', 'even', 'odd']);
+    expect(tagsWithSnapshot.map(({ tag }) => tag)).toEqual(['coins', 'even', 'odd']);
     // Cached orders have expired.
     api.clock.nowMs += 120_000;
     const requested = api.statements.length;
@@ -187,7 +187,7 @@ describe('filters by a tag with thousands of markets', () => {
     // A newer snapshot that is shorter than the previous one hides its last ranks.
     await insertAccounts(api.clickhouse, [tradeOf(carol, 120, 'BUY', tokenOf(2, 0), 10, 1)]);
     api.clock.nowMs += 120_000;
-    await refresher.paint();
+    await refresher.refresh();
     api.clock.nowMs += 120_000;
     expect(walletsOf((await get('/v3/tags/coins/leaderboard?sort=volume')).data)).toEqual([alice, bob, eve, carol]);
   });
