@@ -174,7 +174,7 @@ export function createMetadataLookups(deps: {
       unknown: null,
       nowMs,
       codec: flagCodec,
-      // What an exchange once traded remains of its kind.
+      // A token's kind never changes: the first fill decides it.
       invalidation: { changes, tables: ['fills'], update: (value) => (value === null ? undefined : value) },
     }),
   };

@@ -1,7 +1,7 @@
 import { cashSql, slippageSql } from '../../schemas/copy-pnl/cash.sql.js';
 import type { Sql } from '../tables/port.js';
 
-/** What a copier does differently from the wallet. */
+/** Conditions under which a copier repeats the fills of the wallet. */
 export interface CopierConditions {
   /** Basis points. */
   readonly slippageBps: number;
@@ -29,7 +29,7 @@ export interface CopierDay {
 
 const WINDOW = 'wallet = {wallet:String} AND timestamp >= {from_s:UInt32} AND timestamp < {to_s:UInt32}';
 const ownTokens = `SELECT arrayJoin(tokens) FROM wallet_activity FINAL WHERE ${WINDOW} AND action IN ('BUY', 'SELL')`;
-/** What the fill costs or brings at the later price, ten-thousandths of base units, rounded down. */
+/** Cost or proceeds of the fill at the later price, ten-thousandths of base units, rounded down. */
 const later = 'intDiv(toInt256(later_usdc) * shares * 10000, greatest(later_shares, 1))';
 
 /**

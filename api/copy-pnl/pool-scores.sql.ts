@@ -31,7 +31,7 @@ export const walletScoresSql = (wallets: readonly string[], periods: readonly Co
   singleChunk: true,
 });
 
-/** Most entries of a sample. */
+/** Maximum number of entries in a sample. */
 const SAMPLE_SIZE = 10;
 
 const TOXIC = '(abs(actual) >= 1000000 AND toInt128(slippage) > 15 * toInt128(abs(actual)))';

@@ -56,7 +56,7 @@ const BATCH_BUDGET_MS = 45_000;
 const BATCH_CONCURRENCY = 2;
 /** Rows read at once, so that memory is bounded and other requests are served in between. */
 const PAGE_ROWS = 10_000;
-/** Rows of a wallet's window that are accounted at most. */
+/** Limit of rows of a wallet window that are accounted. */
 const MAX_ACCOUNTED_ROWS = 500_000;
 
 const byWallet = <R extends { readonly wallet: string }>(rows: readonly R[]) =>
@@ -167,7 +167,7 @@ export function createScoreReader(deps: {
     scores,
     async score(wallet, window, options) {
       const [score] = await scores([wallet], window, options);
-      // One wallet is always reached: its statement starts at once and stops by itself.
+      // At least one wallet is reached: its statement starts at once and stops at its own budget.
       return score as WindowScore;
     },
     copier: (wallet, window, conditions) =>

@@ -63,7 +63,7 @@ export const activityOfWindowSql = (
   params: { wallet, from_s: fromS, to_s: toS, after: afterOffset, limit },
 });
 
-/** Rows of activity in the window per wallet, to tell whether a scan was cut off. */
+/** Rows of activity in the window per wallet, from which the reader sees whether a scan was cut off. */
 export const countOfWindowSql = (window: ScoreWindow): Sql => ({
   text: `SELECT wallet, toString(count()) AS rows FROM wallet_activity FINAL
     WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE') GROUP BY wallet`,

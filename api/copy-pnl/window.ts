@@ -17,8 +17,8 @@ export interface CopyWindow {
 }
 
 /**
- * The window of a request: from and to before the period, which ends now, before the last 30 days. `to` alone begins 30 days before it, `from`
- * alone ends now. Throws ApiError: `Invalid from/to` if it ends before it begins, or if it is longer than 180 days.
+ * The window of a request: `from` and `to` if given, else the period up to now, else the last 30 days. With `to` alone the window begins 30 days earlier, with
+ * `from` alone it ends now. Throws ApiError: `Invalid from/to` if it ends before it begins, or if it is longer than 180 days.
  */
 export function copyWindow(
   request: {

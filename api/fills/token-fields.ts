@@ -9,12 +9,13 @@ const FIRST_COMBO_VERSION = 3;
 const oppositeAsset = z
   .string()
   .nullable()
-  .meta({ description: 'Token of the other outcome; null where neither chain nor catalogue names the condition.' });
+  .meta({ description: 'Token of the other outcome; null if neither chain nor catalogue names the condition.' });
 const negRisk = z.boolean().nullable().meta({
-  description: 'Whether the market is one of a neg-risk group; else by the exchange of the fill. null for combos.',
+  description:
+    'Whether the market belongs to a neg-risk group; derived from the exchange of the fill if the catalogue lacks the market. null for combos.',
 });
 
-/** Whether the token of a fill is of a neg-risk market. An exchange trades tokens of one kind, so the fill alone tells it. */
+/** Whether the token of a fill belongs to a neg-risk market. Each exchange trades either neg-risk tokens or other tokens, so the fill is sufficient. */
 function negRiskOf(row: FillRow | undefined, title: TokenTitle): boolean | null {
   if (title.negRisk !== null || row === undefined) return title.negRisk;
   return row.exchange_version < FIRST_COMBO_VERSION ? boolFrom(row.neg_risk) : null;

@@ -141,7 +141,7 @@ function responses(route: Route, upgradeUrl: string): Json {
   return out;
 }
 
-/** An empty requirement stands for a request without a key. */
+/** An empty security requirement permits a request without a key. */
 function securityOf(auth: Route['auth']): readonly Json[] {
   const key = [{ header: [] }, { bearer: [] }, { query: [] }];
   return auth === 'none' ? [] : auth === 'optional' ? [...key, {}] : key;

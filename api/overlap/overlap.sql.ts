@@ -3,19 +3,19 @@ import type { Sql, SqlValue } from '../tables/port.js';
 export const overlapSorts = ['volume', 'fills', 'markets'] as const;
 export type OverlapSort = (typeof overlapSorts)[number];
 
-/** Part of history: `fromS` <= t < `toS`, Unix seconds. */
+/** Time range: `fromS` <= t < `toS`, Unix seconds. */
 export interface Span {
   readonly fromS: number;
   readonly toS: number;
 }
 
-/** Sums over the tags as text, USDC in base units. `markets` of `wallet_tags` counts a market of two tags twice. */
+/** Sums over the tags as text, USDC in base units. `markets` counts a market with two of the tags twice, as `wallet_tags` does. */
 export interface OverlapSumsRow {
   readonly id: string;
   readonly fills: string;
   readonly volume: string;
   readonly markets: string;
-  /** What the wallet is sorted by; of a span, the most that it can be. */
+  /** Sort value of the wallet; for a span, an upper bound of it. */
   readonly rank: string;
 }
 
@@ -25,10 +25,10 @@ const SETTINGS = 'SETTINGS max_execution_time = 10';
 const addressText = (wallet: string): string => `concat('0x', lower(hex(${wallet})))`;
 const measures: readonly OverlapSort[] = ['fills', 'volume', 'markets'];
 
-/** Whether the sums are there, of a first pass at least. */
+/** One row if at least one pass has computed the sums. */
 export const overlapReadySql: Sql = { text: 'SELECT 1 AS ready FROM wallet_tags_progress LIMIT 1', params: {} };
 
-/** Rows per tag, replaced ones included. Counted from the index, unlike by a GROUP BY. */
+/** Rows per tag, including replaced ones. One SELECT per tag, because ClickHouse then counts from the index; with GROUP BY it reads the rows. */
 export function tagSizesSql(tags: readonly string[]): Sql {
   const params: Record<string, SqlValue> = {};
   const parts = tags.map((tag, n) => {
@@ -38,7 +38,7 @@ export function tagSizesSql(tags: readonly string[]): Sql {
   return { text: `SELECT id, toString(size) AS size FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
 }
 
-/** The value of each tag's wallet at rank `depth` (from 0), of any version of its row; no row for tags with fewer wallets. */
+/** Sort value at rank `depth` (from 0) of each tag, replaced row versions included; no row for tags with fewer wallets. */
 export function tagBoundsSql(tags: readonly string[], sort: OverlapSort, depth: number): Sql {
   const params: Record<string, SqlValue> = { depth };
   const parts = tags.map((tag, n) => {
@@ -50,13 +50,13 @@ export function tagBoundsSql(tags: readonly string[], sort: OverlapSort, depth: 
 }
 
 /**
- * Wallets of all tags, the highest first, ties by wallet: of those that are above the bound of any tag, by any version of their row. Reads one column of the tags
- * and the rows of those wallets.
+ * Wallets that have all tags, highest first, ties by wallet; only wallets that are above the bound of at least one tag in any version of their row.
+ * Reads one column of the tags and the rows of those wallets.
  */
 export function topOverlapSql(of: {
   tags: readonly string[];
   sort: OverlapSort;
-  /** By tag; null: all wallets of the tag. */
+  /** Bound by tag; null: all wallets of the tag. */
   bounds: ReadonlyMap<string, string | null>;
   minVolume: bigint;
   rows: number;
@@ -87,8 +87,9 @@ export function topOverlapSql(of: {
 }
 
 /**
- * Wallets of all tags in a range of addresses (hexadecimal digits, both inclusive), the highest first, ties by wallet. With a `span`, only wallets that traded on
- * its days, ranked by the most that they can have in it: no more than ever in these tags, and no more than on those days, once per tag.
+ * Wallets that have all tags in a range of addresses (hexadecimal prefixes, both inclusive), highest first, ties by wallet. With a `span`, only wallets
+ * that traded on its days, ranked by an upper bound of their value in the span: the smaller of their total in these tags, and their total on those
+ * days times the number of tags.
  */
 export function overlapRangeSql(of: {
   tags: readonly string[];
@@ -97,7 +98,7 @@ export function overlapRangeSql(of: {
   last: string;
   minVolume: bigint;
   span: Span | null;
-  /** Only ranks from this on. */
+  /** Lowest sort value to return. */
   floor: string;
   rows: number;
 }): Sql {
@@ -147,16 +148,16 @@ export interface ExactOverlapRow {
   readonly id: string;
   readonly fills: string;
   readonly volume: string;
-  /** Distinct conditions of all tags together. */
+  /** Number of distinct conditions over all tags. */
   readonly markets: string;
 }
 
-/** Wallets by their addresses, or all of a range of addresses (hexadecimal digits that they begin with). */
+/** Wallets by address, or all wallets whose address has a prefix (hexadecimal digits). */
 export type WalletChoice = { readonly wallets: readonly string[] } | { readonly prefix: string };
 
 /**
- * Exact sums over the tags, of a span of their fills or of all; only wallets with a fill in each of the tags, the highest first, ties by wallet. Reads the
- * positions (of a span: the changes of positions) of all the wallets.
+ * Exact sums over the tags, of all fills or of the fills in a span; only wallets with a fill in each of the tags, highest first, ties by wallet. Reads the
+ * positions (for a span: the events of positions) of all the wallets.
  */
 export function exactOverlapSql(of: {
   choice: WalletChoice;

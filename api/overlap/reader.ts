@@ -19,7 +19,7 @@ export interface OverlapQuery {
   readonly tags: readonly string[];
   /** Base units; 0n for no bound. */
   readonly minVolume: bigint;
-  /** null: all of history. */
+  /** null: the readCompletely history. */
   readonly span: Span | null;
   readonly sort: OverlapSort;
   readonly offset: number;
@@ -36,22 +36,22 @@ export interface OverlapWallet {
 }
 
 export interface OverlapReader {
-  /** A page of wallets, the highest first, ties by wallet. Throws ApiError while the sums are not there, and when an answer takes too long. */
+  /** A page of wallets, highest first, ties by wallet. Throws ApiError `loading` until the sums were computed once, and `overloaded` if the page exceeds its time budget. */
   page(query: OverlapQuery): Promise<readonly OverlapWallet[]>;
 }
 
-/** Wallets that come first by what they can have at most, and the most that any other wallet can have; null when there is no other. */
+/** Wallets with the highest upper bounds, and in `rest` the highest bound of all other wallets; null if there are no others. */
 interface Ranked {
   readonly rows: readonly OverlapSumsRow[];
   readonly rest: bigint | null;
 }
 
-/** Rows that one statement joins by wallet: bounds its memory. */
+/** Maximum number of rows that one statement joins by wallet: bounds its memory. */
 const ROWS_PER_RANGE = 400_000;
 const MAX_RANGE_DIGITS = 3;
-/** Tags with fewer rows together are read whole. */
+/** Tags with fewer rows in total are read completely. */
 const SMALL_ROWS = 200_000;
-/** Wallets per tag that are looked at first, then; after that the tags are read whole. */
+/** Number of top wallets per tag in the first attempt, and its growth per attempt; above the maximum the tags are read completely. */
 const MIN_DEPTH = 100;
 const DEPTH_FACTOR = 16;
 const MAX_DEPTH = 20_000;
@@ -61,19 +61,18 @@ const RETRY_S = 5;
 const byValue = (a: { value: bigint; wallet: string }, b: { value: bigint; wallet: string }): number =>
   a.value === b.value ? (a.wallet < b.wallet ? -1 : 1) : a.value > b.value ? -1 : 1;
 
-/** The digits that addresses of the n-th of 16^digits ranges begin with. */
+/** Address prefix (hexadecimal digits) of the n-th of 16^digits ranges. */
 const prefixOf = (n: number, digits: number): string => (digits === 0 ? '' : n.toString(16).padStart(digits, '0'));
 
 /**
- * Reads the wallets that trade all of some tags from `wallet_tags`. The wallets at the top of a large tag are found without the rest of it: who is not among
- * the first n of any tag has no more in all tags than the n-th wallets together (the threshold algorithm of Fagin, Lotem and Naor, 2001). What the
- * sums cannot tell (fills of a span, distinct markets) is computed wallet by wallet for the most promising, and
- * for all where that does not tell which come first.
+ * Reads the wallets that traded all of several tags from `wallet_tags`. For large tags it reads only the top n wallets of each (the readTop algorithm
+ * of Fagin, Lotem and Naor, 2001): a wallet outside the top n of every tag has at most the sum of the n-th values. Values that the sums do not contain
+ * (fills of a span, distinct markets) are computed for the wallets with the highest upper bounds, and for all wallets if those do not decide the page.
  */
 export function createOverlapReader(deps: {
   tables: Tables;
   nowMs: () => number;
-  /** Most time for one page. */
+  /** Time budget of one page. */
   budgetMs: number;
   rowsPerRange?: number;
   smallRows?: number;
@@ -93,7 +92,7 @@ export function createOverlapReader(deps: {
   const page = async (query: OverlapQuery): Promise<readonly OverlapWallet[]> => {
     const { tags, sort, span, offset, limit } = query;
     const deadlineMs = nowMs() + deps.budgetMs;
-    const inTime = () => {
+    const checkDeadline = () => {
       if (nowMs() < deadlineMs) return;
       const message =
         'These tags have too many wallets to compare in time. Use no time range, a lower offset or smaller tags.';
@@ -110,55 +109,56 @@ export function createOverlapReader(deps: {
       return digits;
     };
 
-    /** Reads the tags whole, a range of addresses after the other. */
-    const whole = async (depth: number): Promise<Ranked> => {
+    /** Reads the tags completely, one range of addresses after the other. */
+    const readCompletely = async (depth: number): Promise<Ranked> => {
       const digits = rangeDigits();
-      let kept: OverlapSumsRow[] = [];
+      let best: OverlapSumsRow[] = [];
       for (let n = 0; n < 16 ** digits; n++) {
-        inTime();
+        checkDeadline();
         const prefix = prefixOf(n, digits);
-        const floor = kept.length > depth ? (kept[depth]?.rank ?? '0') : '0';
+        const floor = best.length > depth ? (best[depth]?.rank ?? '0') : '0';
         const found = await tables.rows<OverlapSumsRow>(
           overlapRangeSql({ ...query, first: prefix, last: prefix, floor, rows: depth + 1 }),
         );
-        kept = [...kept, ...found]
+        best = [...best, ...found]
           .map((row) => ({ row, value: BigInt(row.rank), wallet: row.id }))
           .sort(byValue)
           .slice(0, depth + 1)
           .map(({ row }) => row);
       }
-      const beyond = kept[depth];
-      return { rows: kept.slice(0, depth), rest: beyond === undefined ? null : BigInt(beyond.rank) };
+      const beyond = best[depth];
+      return { rows: best.slice(0, depth), rest: beyond === undefined ? null : BigInt(beyond.rank) };
     };
 
-    /** The wallets that are certainly the first; `depth` wallets per tag are looked at. */
-    const threshold = async (depth: number, rows: number): Promise<Ranked> => {
+    /** The first wallets as far as the top `depth` wallets of each tag determine them. */
+    const readTop = async (depth: number, rows: number): Promise<Ranked> => {
       const bounds = new Map(
         (await tables.rows<{ id: string; bound: string }>(tagBoundsSql(tags, sort, depth))).map((row) => [
           row.id,
           row.bound,
         ]),
       );
-      // All wallets of the overlap are among those of a tag with few.
-      const few = tags.find((tag) => !bounds.has(tag));
-      const looked: ReadonlyMap<string, string | null> = few === undefined ? bounds : new Map([[few, null]]);
-      const found = await tables.rows<OverlapSumsRow>(topOverlapSql({ ...query, bounds: looked, rows: rows + 1 }));
-      const most = few === undefined ? [...bounds.values()].reduce((sum, bound) => sum + BigInt(bound), 0n) : null;
+      // A tag with fewer wallets than `depth` contains all wallets of the overlap.
+      const smallTag = tags.find((tag) => !bounds.has(tag));
+      const tagBounds: ReadonlyMap<string, string | null> =
+        smallTag === undefined ? bounds : new Map([[smallTag, null]]);
+      const found = await tables.rows<OverlapSumsRow>(topOverlapSql({ ...query, bounds: tagBounds, rows: rows + 1 }));
+      const most = smallTag === undefined ? [...bounds.values()].reduce((sum, bound) => sum + BigInt(bound), 0n) : null;
       const rest = most !== null && sort === 'volume' && most < query.minVolume ? null : most;
       const certain = found.filter((row) => rest === null || BigInt(row.rank) > rest);
       if (certain.length <= rows) return { rows: certain, rest };
       return { rows: certain.slice(0, rows), rest: BigInt(certain[rows]?.rank ?? 0) };
     };
 
-    /** At least the `count` first wallets, or all that there are. */
+    /** At least the first `count` wallets, or all if there are fewer. */
     const ranked = async (count: number): Promise<Ranked> => {
-      if (span !== null || total <= smallRows) return whole(count);
+      if (span !== null || total <= smallRows) return readCompletely(count);
       for (let depth = Math.max(minDepth, count * 2); depth <= MAX_DEPTH; depth *= DEPTH_FACTOR) {
-        inTime();
-        const found = await threshold(depth, count);
+        checkDeadline();
+        const found = await readTop(depth, count);
         if (found.rest === null || found.rows.length >= count) return found;
       }
-      return whole(count);
+      return readCompletely(count);
     };
 
     const exactRows = async (
@@ -177,7 +177,7 @@ export function createOverlapReader(deps: {
     const exact = async (wallets: readonly string[]): Promise<readonly OverlapWallet[]> => {
       const rows: OverlapWallet[] = [];
       for (let from = 0; from < wallets.length; from += WALLETS_PER_EXACT) {
-        inTime();
+        checkDeadline();
         const some = wallets.slice(from, from + WALLETS_PER_EXACT);
         rows.push(...(await exactRows({ wallets: some }, 0n, some.length)));
       }
@@ -205,13 +205,13 @@ export function createOverlapReader(deps: {
     const last = sorted[needed - 1];
     if (rest === null || (last !== undefined && last.value > rest))
       return sorted.slice(offset, needed).map(({ row }) => row);
-    // Too many wallets that could come before: all of them are computed, a range of addresses after the other.
+    // Wallets outside the candidates could belong to the page: compute all wallets, one range of addresses after the other.
     const digits = rangeDigits();
     let first: readonly OverlapWallet[] = [];
     for (let n = 0; n < 16 ** digits; n++) {
-      inTime();
-      const more = await exactRows({ prefix: prefixOf(n, digits) }, query.minVolume, needed);
-      first = sortedBy([...first, ...more])
+      checkDeadline();
+      const inRange = await exactRows({ prefix: prefixOf(n, digits) }, query.minVolume, needed);
+      first = sortedBy([...first, ...inRange])
         .slice(0, needed)
         .map(({ row }) => row);
     }

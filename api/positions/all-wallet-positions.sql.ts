@@ -15,7 +15,7 @@ export interface AllWalletsFilter {
   readonly minSize: bigint | null;
 }
 
-/** Number of candidates, fills or ranks, after which an order has no more. */
+/** Limit of candidates of an order: fills or ranks. */
 export const maxCandidates: Readonly<Record<AllWalletsSort, number>> = { recent: MAX_NEWEST_FILLS, size: MAX_LARGEST };
 
 const settled =

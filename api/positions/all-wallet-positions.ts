@@ -10,15 +10,15 @@ import {
 } from './all-wallet-positions.sql.js';
 import { positionId } from './position.js';
 
-/** Candidates that the first page of an order is cut from: most filters keep enough of them. */
+/** Number of candidates for the first page of an order: most filters keep enough of them. */
 const PREFIX_CANDIDATES = 1_000;
-/** Maximum age of an order at the start of a walk. */
+/** Maximum age of an order on the first page of a pagination session. */
 const MAX_ORDER_AGE_MS = 30_000;
 
 export interface AllWalletPositions {
-  /** How an order begins: at least `rows` ids, or all. */
+  /** Prefix of an order: at least `rows` ids, or all. */
   prefix(sort: AllWalletsSort, filter: AllWalletsFilter, rows: number): Promise<IdPrefix>;
-  /** The whole order: what passes the filter among the newest fills, or among the largest positions. */
+  /** The whole order: the positions of the newest fills, or the largest positions, that pass the filter. */
   all(sort: AllWalletsSort, filter: AllWalletsFilter): Promise<readonly string[]>;
 }
 

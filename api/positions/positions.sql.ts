@@ -118,7 +118,7 @@ const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> =
   last_at: () => 'p.last_at',
 };
 
-/** By what is held alone: the settlement is a fact of the token. */
+/** Status by the shares in the position only, independent of the settlement of the token. */
 export type PositionStatus = 'open' | 'closed' | 'unredeemed' | 'redeemed' | 'all';
 const statusConditions: Readonly<Record<PositionStatus, string>> = {
   open: 'p.size > 0',

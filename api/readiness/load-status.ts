@@ -47,6 +47,18 @@ export const tableGroupSchema = z.object({
   lag_seconds: z.int().meta({ description: 'Age of the oldest record that is not in the tables yet.' }),
 });
 
+/** Example of the OpenAPI document. */
+export const exampleTableGroup: z.input<typeof tableGroupSchema> = {
+  table: 'fills',
+  state: 'loaded',
+  position: 240000,
+  target: 238000,
+  percent: 100,
+  complete_through_block: 90999989,
+  complete_through: '2027-04-12T10:00:00Z',
+  lag_seconds: 0,
+};
+
 /** Serializes a table group. */
 export function tableGroupEntry(group: TableGroupState): z.input<typeof tableGroupSchema> {
   const lagging = group.state === 'loaded' && group.lagS > MAX_LAG_S;

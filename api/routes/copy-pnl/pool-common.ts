@@ -6,7 +6,7 @@ import { errorSchema, type RequestContext } from '../../http/route.js';
 
 const INTERVAL_S = commonLimits.copyPnlIntervalMsPerKey / 1000;
 
-/** What the routes of the wallet pool have in common. */
+/** Common settings of the copy-PnL routes. */
 export const common = {
   apiGroup: 'v2',
   tag: 'Copy-PnL',

@@ -10,12 +10,12 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { v2 } from '../v2-onchain/params.js';
 import { common, requireCaller } from './pool-common.js';
-import { exampleScore, INVALID_PERIOD, scoreFields, scoreFrom } from './pool-score.js';
+import { exampleScore, INVALID_PERIOD, lastRefreshSchema, scoreFields, scoreFrom } from './pool-score.js';
 
 const MAX_LIMIT = 1_000;
 const sortKeys = sortKeyNames as [(typeof sortKeyNames)[number], ...(typeof sortKeyNames)[number][]];
 
-/** Every whole number is accepted and taken to 1..1000. */
+/** Accepts every whole number and clamps it to 1..1000. */
 const limitParam = z
   .string()
   .transform((text, context): number => {
@@ -27,7 +27,7 @@ const limitParam = z
   .default(100)
   .meta({
     type: 'integer',
-    description: `Rows per page. Default 100; below 1 is taken as 1, above ${MAX_LIMIT} as ${MAX_LIMIT}.`,
+    description: `Rows per page. Default 100; clamped to 1..${MAX_LIMIT}.`,
   });
 
 const query = z.object({
@@ -71,7 +71,7 @@ export function createPoolLeaderboardRoute(deps: {
     answersWhileEmpty: true,
     summary: 'Wallets of the pool by score',
     description:
-      'The wallets with a score in the period, also where a later refresh failed. `errored` and `pending` count the others: their last refresh failed, or they were not scored yet. Ties are in order of wallet.',
+      'The wallets with a score in the period, also if a later refresh failed. `errored` and `pending` count the others: their last refresh failed, or they were not scored yet. Ties are in order of wallet.',
     query,
     success: {
       description: 'A page',
@@ -87,10 +87,7 @@ export function createPoolLeaderboardRoute(deps: {
         errored: z.int(),
         offset: z.int(),
         limit: z.int(),
-        last_refresh: z
-          .int()
-          .nullable()
-          .meta({ description: 'End of the last refresh of all wallets, Unix seconds; null before the first.' }),
+        last_refresh: lastRefreshSchema,
         results: z.array(
           z.object({
             local_rank: z.int().meta({ description: 'Position in the whole list, from 1.' }),
@@ -121,16 +118,16 @@ export function createPoolLeaderboardRoute(deps: {
         pending_sample: ['0x2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e'],
       },
     },
-    async handler({ query: asked }, context) {
+    async handler({ query: requested }, context) {
       const caller = requireCaller(context);
       await enforceCopyPnlLimit(deps.rateLimitStore, context);
-      const { period, order, limit, offset } = asked;
-      const filters = { min_trade_count: asked.min_trade_count, exclude_toxic: asked.exclude_toxic };
+      const { period, order, limit, offset } = requested;
+      const filters = { min_trade_count: requested.min_trade_count, exclude_toxic: requested.exclude_toxic };
       const wallets = deps.pools.walletsOf(caller.keyHash);
-      const [board, lastRefresh] = await Promise.all([
+      const [leaderboard, lastRefresh] = await Promise.all([
         deps.scores.leaderboard(wallets, {
           period,
-          sortBy: asked.sort_by,
+          sortBy: requested.sort_by,
           order,
           limit,
           offset,
@@ -142,26 +139,28 @@ export function createPoolLeaderboardRoute(deps: {
       return {
         body: {
           period,
-          sort_by: asked.sort_by,
+          sort_by: requested.sort_by,
           order,
           filters,
           total_in_pool: wallets.length,
-          scored: board.scored,
-          filtered_in: board.filteredIn,
-          pending: board.pending,
-          errored: board.errored,
+          scored: leaderboard.scored,
+          filtered_in: leaderboard.filteredIn,
+          pending: leaderboard.pending,
+          errored: leaderboard.errored,
           offset,
           limit,
           last_refresh: lastRefresh,
-          results: board.page.map(({ wallet, score }, index) => ({
+          results: leaderboard.page.map(({ wallet, score }, index) => ({
             local_rank: offset + index + 1,
             wallet,
             ...scoreFrom(score),
           })),
-          ...(board.errored === 0
+          ...(leaderboard.errored === 0
             ? {}
-            : { errored_sample: board.erroredSample.map(({ wallet, error, atS }) => ({ wallet, error, ts: atS })) }),
-          ...(board.pending === 0 ? {} : { pending_sample: [...board.pendingSample] }),
+            : {
+                errored_sample: leaderboard.erroredSample.map(({ wallet, error, atS }) => ({ wallet, error, ts: atS })),
+              }),
+          ...(leaderboard.pending === 0 ? {} : { pending_sample: [...leaderboard.pendingSample] }),
         },
       };
     },

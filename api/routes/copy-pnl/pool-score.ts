@@ -37,3 +37,9 @@ export const scoreFrom = (score: PoolScore) => ({
   partial: score.partial,
   computed_at: score.computedS,
 });
+
+/** Field `last_refresh` of snapshot and leaderboard. */
+export const lastRefreshSchema = z
+  .int()
+  .nullable()
+  .meta({ description: 'End of the last refresh of all wallets, Unix seconds; null before the first.' });

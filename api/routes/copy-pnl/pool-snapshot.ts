@@ -7,7 +7,7 @@ import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { common, requireCaller } from './pool-common.js';
-import { exampleScore, INVALID_PERIOD, scoreFields, scoreFrom } from './pool-score.js';
+import { exampleScore, INVALID_PERIOD, lastRefreshSchema, scoreFields, scoreFrom } from './pool-score.js';
 
 const isPeriod = (text: string): text is CopyPeriod => (copyPeriods as readonly string[]).includes(text);
 
@@ -41,7 +41,7 @@ export function createPoolSnapshotRoute(deps: {
     answersWhileEmpty: true,
     summary: 'Scores of all wallets in the pool',
     description:
-      'From the last refresh: new wallets are scored at once, all of them every 24 hours. A period without a score is null; a wallet whose last refresh failed keeps its scores beside the error. Scores begin when the history is loaded.',
+      'From the last refresh: new wallets are scored at once, all of them every 24 hours. A period without a score is null; a wallet whose last refresh failed keeps its scores in addition to the error. Scoring starts when the history is loaded.',
     query: z.object({ periods: periodsParam }),
     success: {
       description: 'Every wallet, ascending',
@@ -51,10 +51,7 @@ export function createPoolSnapshotRoute(deps: {
         errored_any: z.int().meta({ description: 'Wallets whose last refresh failed.' }),
         pending_any: z.int().meta({ description: 'Wallets with neither a score in the periods nor an error.' }),
         periods: z.array(z.enum(copyPeriods)),
-        last_refresh: z
-          .int()
-          .nullable()
-          .meta({ description: 'End of the last refresh of all wallets, Unix seconds; null before the first.' }),
+        last_refresh: lastRefreshSchema,
         wallets: z.array(
           z.object({
             wallet: z.string(),

@@ -42,7 +42,7 @@ const bodySchema = z.object(
   { error: INVALID_BODY },
 );
 
-/** Throws what the accounts processor rejects: the key was revoked after the request was admitted. */
+/** Throws if the accounts processor rejected the command: the key was revoked after the request was admitted. */
 function changeOf(outcome: Outcome | null): PoolChange {
   if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 } satisfies Failure);
   if (outcome.code === 'unknown_key') throw new ApiError({ kind: 'unknown_key' });
@@ -50,7 +50,7 @@ function changeOf(outcome: Outcome | null): PoolChange {
   return outcome.pool;
 }
 
-/** POST, DELETE and GET /v2/copy-pnl/wallets: the private pool of the caller's key, changed by the accounts processor alone. */
+/** POST, DELETE and GET /v2/copy-pnl/wallets: the private pool of the caller's key, changed by the accounts processor only. */
 export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
   const path = '/v2/copy-pnl/wallets';
   const target = (caller: Caller, addresses: readonly string[]) => ({
@@ -68,18 +68,18 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
     bodyLimitBytes: BODY_LIMIT_BYTES,
     summary: 'Add wallets to the pool of the key',
     description:
-      'Idempotent. Of more wallets than fit, the first are taken. New wallets are scored at once, in the background: see the snapshot.',
+      'Idempotent. If the pool has no capacity for all wallets, the first ones are added. New wallets are scored at once in the background; the snapshot has their scores.',
     body: bodySchema,
     success: {
-      description: 'What was added',
+      description: 'Numbers of added wallets',
       schema: z.object({
         added: z.int().meta({ description: 'Wallets that are new in the pool.' }),
         already_tracked: z.int().meta({ description: 'Wallets that were in the pool.' }),
         total: z.int().meta({ description: 'Wallets in the pool now.' }),
         max: z.int(),
-        capped: z.boolean().meta({ description: 'Some did not fit.' }),
-        refresh_kicked: z.int().meta({ description: 'Wallets that are scored now.' }),
-        hint: z.string().optional().meta({ description: 'Only where some did not fit.' }),
+        capped: z.boolean().meta({ description: 'True if the pool had no capacity for all wallets.' }),
+        refresh_kicked: z.int().meta({ description: 'New wallets that are queued for scoring.' }),
+        hint: z.string().optional().meta({ description: 'Only if capped.' }),
       }),
       example: { added: 2, already_tracked: 1, total: 7, max: MAX, capped: false, refresh_kicked: 2 },
     },
@@ -113,7 +113,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
       'Idempotent. Scores of removed wallets are kept for at least 24 hours: a wallet that is added again has its last score at once.',
     body: bodySchema,
     success: {
-      description: 'What was removed',
+      description: 'Numbers of removed wallets',
       schema: z.object({ removed: z.int(), total: z.int(), max: z.int() }),
       example: { removed: 1, total: 6, max: MAX },
     },

@@ -27,7 +27,7 @@ const tradeSchema = z.object({
 export const scoreSchema = z.object({
   wallet: z.string(),
   actual_pnl_usdc: usd('Cash flow of the window: sells - buys + settlements in - out, without fees.'),
-  backtest_copy_pnl_usdc: usd('The same trades as a copier would have made them.'),
+  backtest_copy_pnl_usdc: usd('PnL of the same trades under the conditions of the copier.'),
   slippage_amount_usdc: usd('Actual minus backtest.'),
   slippage_cost_rate_pct: z
     .number()
@@ -130,7 +130,7 @@ function weightedEntry(weighted: bigint, absolute: bigint): number | null {
   return moneyToNumber(divide(weighted, absolute * 10n ** 14n, 'half_up'), 4);
 }
 
-/** The response of a score. `backtest`: of a copier with conditions of their own, in fractions of base units; default: 2 % slippage. */
+/** The response of a score. `backtest`: PnL under the copier's conditions, in fractions of base units; default: 2 % slippage. */
 export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: bigint): z.output<typeof scoreSchema> {
   const { cash, realized, trades } = score;
   const [bought, sold, settledIn, settledOut] = [
@@ -187,7 +187,7 @@ export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: big
   };
 }
 
-/** What a copier's own conditions lead to; only where a request names one of them, or asks for the curve. */
+/** Backtest under the copier's conditions: only if the request sets one of them, or requests the curve. */
 export const copierSchema = {
   copier: z
     .object({

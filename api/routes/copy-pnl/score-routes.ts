@@ -83,7 +83,7 @@ export function createScoreRoutes(deps: {
   readonly nowMs: () => number;
 }): readonly Route[] {
   const { scores, rateLimitStore } = deps;
-  // A scan may take its whole budget: other requests need the rest of the database.
+  // A scan may use its whole time budget, so the number of scans is limited to leave capacity for other requests.
   const limiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -148,14 +148,14 @@ export function createScoreRoutes(deps: {
       slippage_pct: slippageParam.optional(),
       delay_seconds: integerParam({
         description:
-          "The copier trades so many seconds after the wallet, at the price of the token's next fill. Default 0.",
+          "Delay of the copier in seconds after the fill of the wallet; the price is that of the token's next fill. Default 0.",
         invalid: `Invalid delay_seconds. Use 0 to ${MAX_DELAY_S}`,
         min: 0,
         max: MAX_DELAY_S,
       }).optional(),
       min_liquidity_usd: usdParam({
         description:
-          'The copier leaves out tokens that all wallets together traded for less than so much USDC in the window. Default 0.',
+          'Minimum volume of a token over all wallets in the window, USDC; the copier skips tokens below it. Default 0.',
         invalid: 'Invalid min_liquidity_usd',
       }).optional(),
       include_curve: flagParam({

@@ -23,9 +23,9 @@ const timeParam = (description: string) =>
     })
     .meta({ type: 'string', description, example: '2026-09-01' });
 
-/** The window of a score; from and to come before the period. */
+/** Window of a score; from and to take precedence over the period. */
 export const windowParams = {
-  from: timeParam('First moment of the window: YYYY-MM-DD (00:00 UTC) or Unix seconds.').optional(),
+  from: timeParam('Start of the window, inclusive: YYYY-MM-DD (00:00 UTC) or Unix seconds.').optional(),
   to: timeParam('End of the window, exclusive: YYYY-MM-DD means 00:00 UTC of that day. Default: now.').optional(),
 };
 export const periodParam = choiceParam({

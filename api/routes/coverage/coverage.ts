@@ -38,7 +38,7 @@ const entrySchema = z.object({
   day: z.string().meta({ description: 'UTC day.' }),
   state: z.enum(coverageStates).meta({
     description:
-      '`available`: the day is complete. `degraded`: part of the day is missing. `pending`: the day is not over, or not loaded yet. `missing`: no data.',
+      '`available`: the day is complete. `degraded`: part of the day is missing. `pending`: the day has not ended, or is not loaded yet. `missing`: no data.',
   }),
   why: z.string().meta({ description: 'Reason for the state, one sentence.' }),
   records: z.int().meta({

@@ -15,12 +15,12 @@ const [MIN_TAGS, MAX_TAGS] = [2, 10];
 const MAX_SLUG = 100;
 const MAX_LIMIT = 500;
 const MAX_OFFSET = 10_000;
-/** Most time for one page, below the longest that a statement may take in the client. */
+/** Time budget of one page; shorter than the statement timeout of the client. */
 const BUDGET_MS = 12_000;
-/** Pages of up to 500 wallets, some 100 KB each. */
+/** Capacity of the cache in pages: up to 500 wallets, about 100 KB each. */
 const CACHED_PAGES = 100;
 const MAX_VOLUME = 2n ** 63n;
-/** What an open end stands for. */
+/** End of a time range without `before`. */
 const NO_END_S = 9_999_999_999;
 
 const invalidTags = `tags must list ${MIN_TAGS} to ${MAX_TAGS} tag slugs`;
@@ -35,7 +35,7 @@ const tagsParam = z
   })
   .meta({
     type: 'string',
-    description: `Tag slugs, separated by commas: ${MIN_TAGS} to ${MAX_TAGS} different ones. Any tag of the catalogue; a market has its own tags and those of its event.`,
+    description: `Tag slugs, separated by commas: ${MIN_TAGS} to ${MAX_TAGS} distinct slugs of the catalogue. A market has its own tags and the tags of its event.`,
     example: 'nba,nfl',
   });
 
@@ -54,7 +54,7 @@ const volumeParam = z
   .meta({
     type: 'number',
     minimum: 0,
-    description: 'Least total_volume_usdc, up to 6 decimals.',
+    description: 'Minimum total_volume_usdc, up to 6 decimals.',
     example: 1000,
   });
 
@@ -63,12 +63,12 @@ const walletSchema = z.object({
   tags_matched: z.int().meta({ description: 'Number of tags: each listed wallet traded all of them.' }),
   total_fills: z.int().meta({
     description:
-      "Fills of the wallet's own orders, of maker and taker alike, summed over the tags: a fill of a market with two of the tags counts in both.",
+      "Fills of the wallet's own orders, as maker or taker, summed over the tags: a fill in a market with two of the tags counts twice.",
   }),
   total_volume_usdc: z.string().meta({
     description: 'USDC of those fills before fees, 6 decimals, summed over the tags in the same way.',
   }),
-  total_markets: z.int().meta({ description: 'Distinct markets (conditions) of all the tags together.' }),
+  total_markets: z.int().meta({ description: 'Number of distinct markets (conditions) over all tags.' }),
 });
 
 const sixDecimals = (units: bigint): string => {
@@ -88,7 +88,7 @@ const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSche
 export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Route {
   const reader = createOverlapReader({ tables: deps.tables, nowMs: deps.nowMs, budgetMs: BUDGET_MS });
   const cache = createTtlCache({ maxEntries: CACHED_PAGES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
-  const turns = createConcurrencyLimiter({
+  const limiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
     maxWaitMs: 10_000,
@@ -107,7 +107,7 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
     cacheS: CACHE_S,
     summary: 'Wallets active in all of several tags',
     description:
-      'Wallets with at least one fill in a market of each of the tags. A match counts once for each wallet with an order in it. An unknown tag has no wallets: the list is empty. `after` and `before` choose the fills: at or after the one, before the other. Ties are in order of the wallet. 503 until the sums per wallet and tag are computed for the first time, and where a page takes too long to compute.',
+      'Wallets with at least one fill in a market of each of the tags. A match counts once for each wallet with an order in it. An unknown tag has no wallets: the list is empty. `after` (inclusive) and `before` (exclusive) restrict the fills. Ties are in order of the wallet. 503 until the sums per wallet and tag were computed once, and if a page takes too long to compute.',
     query: z.object({
       tags: tagsParam,
       min_volume: volumeParam.optional(),
@@ -121,14 +121,14 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
       }).optional(),
       sort: choiceParam({
         values: overlapSorts,
-        description: 'What wallets are sorted by, the highest first. Default: volume.',
+        description: 'Sort key, highest first. Default: volume.',
         invalid: `Invalid sort. Use: ${overlapSorts.join(', ')}`,
       }).optional(),
       limit: integerParam({
         min: 1,
         max: MAX_LIMIT,
         clamp: true,
-        description: `Wallets, at most ${MAX_LIMIT}. Default: 50.`,
+        description: `Maximum number of wallets, up to ${MAX_LIMIT}. Default: 50.`,
         invalid: `Invalid limit. Use 1 to ${MAX_LIMIT}`,
       }).optional(),
       offset: integerParam({
@@ -141,8 +141,8 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
     success: {
       description: 'Wallets',
       schema: z.object({
-        count: z.int().meta({ description: 'Wallets in this answer.' }),
-        tags: z.array(z.string()).meta({ description: 'The tags asked for, each once.' }),
+        count: z.int().meta({ description: 'Number of wallets in this response.' }),
+        tags: z.array(z.string()).meta({ description: 'The requested tags without duplicates.' }),
         wallets: z.array(walletSchema),
       }),
       example: {
@@ -165,7 +165,7 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
       const name = JSON.stringify([tags, String(minVolume), span, sort, limit, offset]);
       const caller = context.caller?.accountId ?? `address ${context.clientIp}`;
       const cached = await cache.get(name, CACHE_S * 1000, () =>
-        turns.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
+        limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
       );
       const wallets = cached.value.map((row) => walletFrom(row, tags.length));
       return { body: { count: wallets.length, tags: [...tags], wallets }, cache: cacheHeaders(cached, CACHE_S) };

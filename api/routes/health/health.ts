@@ -3,7 +3,7 @@ import type { Log } from '../../../infra/log/port.js';
 import type { Check } from '../../../infra/telemetry/readiness.js';
 import { topics } from '../../../schemas/topics.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { loadStatusText, tableGroupEntry, tableGroupSchema } from '../../readiness/load-status.js';
+import { exampleTableGroup, loadStatusText, tableGroupEntry, tableGroupSchema } from '../../readiness/load-status.js';
 import type { TableProgress } from '../../readiness/table-progress.js';
 import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
@@ -77,17 +77,6 @@ async function readiness(deps: HealthDeps, nowMs: number): Promise<z.input<typeo
   };
 }
 
-const loadedExample = {
-  table: 'fills',
-  state: 'loaded',
-  position: 240000,
-  target: 238000,
-  percent: 100,
-  complete_through_block: 90999989,
-  complete_through: '2027-04-12T10:00:00Z',
-  lag_seconds: 0,
-};
-
 /** GET /healthz and GET /readyz: no key. */
 export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
   const ready = {
@@ -96,7 +85,7 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
     log_connected: true,
     tables_connected: true,
     history_loaded: true,
-    tables: [loadedExample],
+    tables: [exampleTableGroup],
   };
   return [
     defineRoute({
@@ -135,7 +124,7 @@ export function createHealthRoutes(deps: HealthDeps): readonly Route[] {
           example: {
             ...ready,
             history_loaded: false,
-            tables: [{ ...loadedExample, state: 'loading', position: 81000, percent: 34 }],
+            tables: [{ ...exampleTableGroup, state: 'loading', position: 81000, percent: 34 }],
             error: 'history is loading: fills 34 %',
           },
         },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_BLOCK_GAP_S } from '../../../schemas/coverage/sources.js';
-import { tableGroupSchema } from '../../readiness/load-status.js';
+import { exampleTableGroup, tableGroupSchema } from '../../readiness/load-status.js';
 import { alarmSchema } from './alarms.js';
 import { metadataObservabilitySchema } from './metadata-observability.js';
 import { sourceSchema } from './source-entry.js';
@@ -104,16 +104,5 @@ export const exampleStatus: z.input<typeof statusSchema> = {
       recorded_from: '2027-04-12T00:00:00Z',
     },
   ],
-  tables: [
-    {
-      table: 'fills',
-      state: 'loaded',
-      position: 240000,
-      target: 238000,
-      percent: 100,
-      complete_through_block: 90999989,
-      complete_through: '2027-04-12T10:00:00Z',
-      lag_seconds: 0,
-    },
-  ],
+  tables: [exampleTableGroup],
 };

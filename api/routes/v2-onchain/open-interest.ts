@@ -20,7 +20,7 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const text = z.string().nullable();
 const INCOMPLETE_HISTORY_NOTE =
-  'Exact where the history has every market from its preparation on without a gap. Where it begins later, or has a gap since, `complete` is false and the sum null: sets made or redeemed meanwhile are unknown. `net_minted_usdc` is what was minted less what was merged and redeemed since the history begins.';
+  'Exact if the history contains every market from its preparation on without a gap. Otherwise `complete` is false and the sum null, because sets minted or redeemed in the missing time are unknown. `net_minted_usdc` is the amount minted minus the amounts merged and redeemed since the start of the history.';
 
 const sums = {
   open_interest_usdc: z.number().nullable(),

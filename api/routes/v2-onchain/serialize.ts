@@ -43,7 +43,7 @@ export const fillSchema = z.object({
   direction,
   counterparty: counterpartyField,
 });
-/** What names the outcome of a fill, beside the names of the catalogue. */
+/** Identifiers of the outcome of a fill; the catalogue adds the names. */
 export const outcomeFields = { condition_id: text, outcome_index: z.int().nullable(), ...tokenFields };
 export const outcomeFieldsFrom = (row: FillRow | undefined, title: TokenTitle) => ({
   condition_id: title.conditionId,

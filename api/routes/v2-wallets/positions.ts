@@ -46,8 +46,8 @@ const allPositionsSchema = z.object({
   wallet: z.string(),
   source: z.literal('onchain'),
   count: z.int(),
-  open_count: z.int().meta({ description: 'Shares held, whether the market is settled or not.' }),
-  closed_count: z.int().meta({ description: 'Nothing held any more, and a profit or loss realized.' }),
+  open_count: z.int().meta({ description: 'Positions with shares, whether the market is settled or not.' }),
+  closed_count: z.int().meta({ description: 'No shares left, and a realized profit or loss.' }),
   total_realized_pnl: z.number().meta({ description: 'To the nearest cent, as the two below.' }),
   total_unrealized_pnl: z.number(),
   total_pnl: z.number().meta({

@@ -52,7 +52,7 @@ const builderSchema = z.object({
   external_rank: z
     .int()
     .nullable()
-    .meta({ description: 'Rank in the venue’s own ranking; always null: that ranking is not read.' }),
+    .meta({ description: 'Rank in the ranking of the venue; always null, because that ranking is not read.' }),
   external_volume: z.string().nullable(),
   external_active_users: z.int().nullable(),
   stats_refreshed_at: z.string().nullable().meta({ description: 'When the external figures were read; always null.' }),

@@ -56,7 +56,7 @@ const eventCursorParam = z
     context.addIssue({ code: 'custom', message: 'invalid cursor: use next_cursor of an earlier page' });
     return z.NEVER;
   })
-  .meta({ type: 'string', description: '`next_cursor` of the page before: exact whatever arrives meanwhile.' });
+  .meta({ type: 'string', description: '`next_cursor` of the previous page; exact even while events arrive.' });
 
 /** Query parameters of all lists of combo events. */
 export const comboListQuery = {

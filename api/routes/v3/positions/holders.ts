@@ -75,7 +75,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
       sort: sortParam('realized_pnl'),
       status: choiceParam({
         description:
-          'By the amount, whether the market is settled or not: open: above 0; closed: 0. Rows have no status; in the lists whose rows have one, open means shares held of a market that is not settled. Default both.',
+          'By amount, whether the market is settled or not. open: above 0; closed: 0. Rows of this list have no status; lists whose rows have one use open only for markets that are not settled. Default both.',
         invalid: 'invalid status: use open or closed',
         values: ['open', 'closed'],
       }).optional(),

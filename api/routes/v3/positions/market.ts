@@ -133,7 +133,7 @@ export function createPositionsRoute(
       market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
       status: choiceParam({
         description:
-          'As `status` of a row. open: shares held, market not settled; redeemable: shares held, market settled; redeemed: none left, the last ones given back for a payout; closed: none left otherwise. Default all.',
+          'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, the last ones were redeemed for a payout; closed: no shares left otherwise. Default all.',
         invalid: `invalid status: use ${statuses.join(', ')}`,
         values: statuses,
       }).default('all'),
@@ -166,9 +166,9 @@ export function createPositionsRoute(
       const selection = { tokenId, conditionId, marketSlug };
       const minSize = query.min_size ?? null;
       const named = Object.values(selection).some((value) => value !== undefined);
-      const asked = { ...query, ...holdings[query.status], sort: sortColumns[query.sort], minSize } as const;
+      const requested = { ...query, ...holdings[query.status], sort: sortColumns[query.sort], minSize } as const;
       const { rows, paging } = named
-        ? await pageOf(`of ${JSON.stringify(selection)}`, selection, asked, context)
+        ? await pageOf(`of ${JSON.stringify(selection)}`, selection, requested, context)
         : await allWalletsPage(query, context);
       const metadataByToken = await deps.outcomesOf(rows.map((row) => row.tokenId));
       return {

@@ -30,7 +30,7 @@ const LARGE_WALLET_CACHE_S = 20;
 const statusNames = [...statuses, 'all'] as const;
 /** undefined: any. */
 const STATUS_DESCRIPTION =
-  'As `status` of a row. open: shares held, market not settled; redeemable: shares held, market settled; redeemed: none left, the last ones given back for a payout; closed: none left otherwise. Default all.';
+  'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, the last ones were redeemed for a payout; closed: no shares left otherwise. Default all.';
 export const statusParam = choiceParam({
   description: STATUS_DESCRIPTION,
   invalid: `invalid status: use ${statusNames.join(', ')}`,
