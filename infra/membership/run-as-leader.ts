@@ -4,7 +4,7 @@ import { createMembership, type MembershipOptions } from './membership.js';
 /**
  * Active/standby: one process of a role runs `work`, the others wait. `work` starts when no other member is active, and runs until the signal
  * aborts or it ends. `waiting` receives the active member. Two processes may start at once without seeing each other, so `work` must acquire
- * ownership of what it writes; the fenced process fails, and stands by after its restart.
+ * ownership of what it writes; the fenced process fails, and is on standby after its restart.
  */
 export async function runAsLeader(
   options: MembershipOptions & { signal: AbortSignal },

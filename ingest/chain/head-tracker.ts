@@ -244,7 +244,7 @@ export function createHeadTracker(deps: {
       logger.warn({ block: block.number }, 'a parent of this head is unavailable, the next head fills the gap');
       if (abandoned > MAX_CONSECUTIVE_ABANDONED) {
         throw new RetryableError(
-          `The node does not give the blocks between ${state.tip()?.number} and ${block.number}`,
+          `The node does not return the blocks between ${state.tip()?.number} and ${block.number}`,
         );
       }
     }

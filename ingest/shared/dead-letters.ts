@@ -61,7 +61,7 @@ export function createDeadLetters(deps: {
   ]);
   const suppressed = deps.metrics.counter(
     'dead_letters_suppressed_total',
-    `Refused inputs that were only counted: over ${MAX_PER_MINUTE} of one origin in a minute`,
+    `Rejected inputs that were only counted: more than ${MAX_PER_MINUTE} of one origin in a minute`,
     ['origin', 'stage'],
   );
   const warned = new Set<string>();

@@ -30,7 +30,7 @@ export async function assertSingleSourceMode(deps: {
       );
       if (event?.kind !== 'source_status' || event.value.mode === deps.mode) continue;
       throw new FatalError(
-        `This log was begun with ${event.value.mode} input and cannot go on with ${deps.mode} input. ` +
+        `This log contains ${event.value.mode} input and cannot be continued with ${deps.mode} input. ` +
           'Use another ODDSTREAM_DATA (or LOG_URL), or delete the data directory.',
       );
     }

@@ -8,7 +8,7 @@ export interface FairScheduler {
 const TIME_BUDGET_MS = 5;
 
 /**
- * Handles one request after the other for a few milliseconds per event-loop iteration. Each connection waits for one turn at a time, so the order is
+ * Handles one request after the other for a few milliseconds per event-loop iteration. Each connection has at most one request in the queue, so the order is
  * round-robin. The plan's message size and the snapshot window bound the time of a single request.
  */
 export function createFairScheduler(options: { budgetMs?: number; now?: () => number } = {}): FairScheduler {

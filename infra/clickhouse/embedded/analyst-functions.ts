@@ -47,7 +47,7 @@ const ALLOWED_NAMES = [
   ...['initializeAggregation', 'lowCardinalityIndices', 'lowCardinalityKeys', 'getSubcolumn', 'toColumnTypeName'],
   ...['toTypeName', 'transform', 'variantElement', 'variantType', 'version', 'visibleWidth', 'minSampleSizeContinuous'],
   ...['minSampleSizeConversion', 'caseWithExpression', 'nested', 'uptime', 'timeZone', 'lambda', 'exists', 'grouping'],
-  // What a query parameter becomes.
+  // The engine replaces a query parameter by a call of this function.
   '_CAST',
   ...['untuple', 'countDistinct', 'row_number', 'displayName', 'hostName'],
 ];

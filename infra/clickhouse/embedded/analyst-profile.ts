@@ -29,7 +29,7 @@ const UNRESTRICTED_SETTING =
  * which means "no limit".
  */
 const LIMIT_VALUE = /^[0-9]{1,16}(\.[0-9]{1,3})?$/;
-/** Besides sources: sizes of the pieces of a file. Of pieces of one row each the engine makes a file for minutes, and cannot be stopped meanwhile. */
+/** Settings that name sources, and settings for block sizes of output files: with blocks of one row the engine writes a file for minutes and cannot be cancelled. */
 const FORBIDDEN_SETTING =
   /schema|registry|infile|url|path|import|subject|errors|^output_format_.*(size|bytes|stride|threshold|sync_interval|rows_in_file|compression_level|window_log|bits_per_value|squash|float_precision)/;
 /** Smaller blocks cost more time than their rows. */

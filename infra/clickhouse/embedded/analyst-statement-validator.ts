@@ -107,7 +107,7 @@ const AGGREGATE_STATE = /(?<![A-Za-z0-9_])AggregateFunction[\s`"\\]*(\(|\/\*|--|
 
 /**
  * The engine reads the state of an aggregate function from bytes without checking them: it fails, or allocates without a bound. It unescapes a
- * parameter's value, a literal, and a quoted name inside the literal, so all escapes are taken away before the name is looked for.
+ * parameter's value, a literal, and a quoted name inside the literal, so all escapes are removed before the search for the name.
  */
 function checkNoAggregateState(text: string): void {
   const unescaped = text

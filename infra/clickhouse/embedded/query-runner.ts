@@ -22,7 +22,7 @@ interface RunningQuery {
 
 /** Runs the queries of HTTP requests: permits, sessions, cancellation, metrics. */
 export interface QueryRunner {
-  /** Runs the query of a request and sends its response. Throws ServerException or the engine's error; `reply.started` tells whether rows were sent. */
+  /** Runs the query of a request and sends its response. Throws ServerException or the engine's error; `reply.started` is true if rows were sent. */
   handle(request: IncomingMessage, response: ServerResponse, url: URL, reply: Reply): Promise<void>;
   cancelAll(reason: ServerException): void;
   /** Resolves when no query runs or waits. */

@@ -32,7 +32,7 @@ export interface Spool {
 
 const run = promisify(execFile);
 
-/** Makes the directory anew, with one named pipe per slot: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
+/** Recreates the directory with one named pipe per concurrent query: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
 export async function openSpool(directory: string, pipes: number, largestInsertBytes: number): Promise<Spool> {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -12,21 +12,23 @@ export interface CommitNotifier {
   /** Counter of notifications seen. Read it before reading the log. */
   sequence(): number;
   /** Resolves at once if a notification arrived after `sequence()` returned the given value, else on the next notification, poll or abort. */
-  waitForCommit(ticket: number, signal?: AbortSignal): Promise<void>;
+  waitForCommit(seen: number, signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
 const POLL_MS = 250;
 /** Without a working file watch only the poll wakes readers. */
 const POLL_WITHOUT_WATCH_MS = 10;
+/** Name of the notification file; part of the on-disk layout. */
+const FILE = 'bell';
 const ONE_BYTE = Buffer.from([1]);
 
 export function createCommitNotifier(deps: { dir: string; logger: Logger }): CommitNotifier {
   const { logger } = deps;
-  const file = join(deps.dir, 'bell');
+  const file = join(deps.dir, FILE);
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
   const waiters = new Set<() => void>();
-  let rings = 0;
+  let notifications = 0;
   let pollMs = POLL_MS;
   let poll: NodeJS.Timeout | null = null;
   let watcher: FSWatcher | null = null;
@@ -34,7 +36,7 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
   let complained = false;
 
   const wake = () => {
-    rings++;
+    notifications++;
     const woken = [...waiters];
     waiters.clear();
     for (const waiter of woken) waiter();
@@ -69,13 +71,13 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
         writeSync(fd, ONE_BYTE, 0, 1, 0);
       } catch (error) {
         if (!complained)
-          logger.warn({ err: error }, 'cannot ring the bell of the log, readers elsewhere fall back to polling');
+          logger.warn({ err: error }, 'cannot notify other processes of commits; their readers fall back to polling');
         complained = true;
       }
     },
-    sequence: () => rings,
-    waitForCommit(ticket, signal) {
-      if (closed || ticket !== rings || signal?.aborted) return Promise.resolve();
+    sequence: () => notifications,
+    waitForCommit(seen, signal) {
+      if (closed || seen !== notifications || signal?.aborted) return Promise.resolve();
       startPoll();
       return new Promise((resolve) => {
         const done = () => {

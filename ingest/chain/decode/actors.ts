@@ -159,7 +159,7 @@ export function conversionUser(
   return legs.take('before', log.logIndex, { to: stakeholder }, noTokens, amounts)?.from ?? stakeholder;
 }
 
-/** Terms of a conversion that its log omits; null where the other logs of the transaction do not tell them. */
+/** Terms of a conversion that its log omits; null if the other logs of the transaction do not contain them either. */
 export interface ConversionTerms {
   /** Number of questions in the market. */
   readonly questions: number | null;

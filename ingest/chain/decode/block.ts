@@ -124,11 +124,11 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
  * row repeats the sum of its maker rows.
  */
 export function blockEvent(block: SourceBlock, events: readonly ChainEvent[]): Block {
-  const ours = new Set<string>();
+  const txHashes = new Set<string>();
   const settled = new Set<string>();
   let volume = 0n;
   for (const event of events) {
-    ours.add(event.value.tx_hash);
+    txHashes.add(event.value.tx_hash);
     if (event.kind !== 'trade') continue;
     settled.add(event.value.tx_hash);
     if (!event.value.is_taker_order) volume += event.value.usdc;
@@ -141,7 +141,7 @@ export function blockEvent(block: SourceBlock, events: readonly ChainEvent[]): B
     timestamp_ms: block.timestampS * 1000,
     // A source without the list of transactions knows only transactions with a log.
     tx_count: block.txCount ?? new Set(block.logs.map((log) => log.transactionHash)).size,
-    polymarket_tx_count: ours.size,
+    polymarket_tx_count: txHashes.size,
     settlement_count: settled.size,
     trade_volume: volume,
     contracts: null,

@@ -74,10 +74,10 @@ export function createRtdsSource(options: RtdsOptions): OracleSource {
 
       const lane = async (index: number) => {
         let failures = 0;
-        for (let turn = 0; !signal.aborted; turn++) {
+        for (let connectionCount = 0; !signal.aborted; connectionCount++) {
           let opened = false;
           const startedMs = now();
-          const recycleMs = turn === 0 && index === 1 ? times.recycleMs / 2 : times.recycleMs;
+          const recycleMs = connectionCount === 0 && index === 1 ? times.recycleMs / 2 : times.recycleMs;
           const end = await runConnection({
             url,
             subscriptions,

@@ -68,7 +68,7 @@ export function createMemoryLog(partitionCount = 1): MemoryLog {
     maintain: () => Promise.resolve(),
     close: () => Promise.resolve(),
     appendAndCommit: unused('appendAndCommit'),
-    acquireOwnership: unused('claim'),
+    acquireOwnership: unused('acquireOwnership'),
     commit: unused('commit'),
     committed: unused('committed'),
   };
