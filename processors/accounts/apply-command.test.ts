@@ -22,11 +22,13 @@ const freeKey = (n: number, ip: string, atMs = START, id = `free-${n}`): Account
       utc_day: day(atMs),
     },
   },
+  author: 'system',
 });
 const accountCommand = (id: string, command: AccountCommand['command'], atMs = START): AccountCommand => ({
   id,
   issued_at_ms: atMs,
   command,
+  author: 'system',
 });
 
 /** Code of the outcome, and whether anything else changed. */
@@ -286,7 +288,7 @@ describe('applyCommand', () => {
             model.poolChanges.set(commandId, changePool(k, addresses, isAdd));
             return 'ok';
           }
-          const k = c['oddstream.CreateKey'].key_hash;
+          const { key_hash: k } = Object.values(c)[0] as unknown as { key_hash: string };
           if (model.owner.has(k)) return 'duplicate_key';
           if (activeOf(a) >= caps[current]) return 'key_limit';
           model.owner.set(k, a);

@@ -1,4 +1,17 @@
-import type { Account, AccountState, IpDay, Key, Outcome, Pool } from '../../schemas/types.gen.js';
+import type {
+  Account,
+  AccountState,
+  Checkout,
+  Grant,
+  IpDay,
+  Key,
+  OneTimeLink,
+  Outcome,
+  Pool,
+  Session,
+  UsageSettlement,
+  User,
+} from '../../schemas/types.gen.js';
 
 /** A record of accounts.state: a new value of an entity, or null for its removal. */
 export interface EntityChange {
@@ -6,13 +19,23 @@ export interface EntityChange {
   readonly value: AccountState | null;
 }
 
-/** State of the accounts processor by entity. Outcomes are in order of their decision. */
+/** State of the accounts processor by entity. Outcomes are in order of their decision. Ledger entries are written and never read. */
 export interface AccountsState {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, Key>;
   readonly ipDays: Map<string, IpDay>;
   readonly pools: Map<string, Pool>;
+  readonly users: Map<string, User>;
+  readonly sessions: Map<string, Session>;
+  readonly links: Map<string, OneTimeLink>;
+  readonly checkouts: Map<string, Checkout>;
+  readonly grants: Map<string, Grant>;
+  readonly settlements: Map<string, UsageSettlement>;
   readonly outcomes: Map<string, { readonly outcome: Outcome; readonly atMs: number }>;
+  /** Entities of each account, by kind (`key`, `user`, `session`, `grant`, ...). */
+  readonly entitiesOf: Map<string, Map<string, Set<string>>>;
+  /** Entities of users by email, and by identity of a provider. */
+  readonly userByLogin: Map<string, string>;
 }
 
 export const entityOf = {
@@ -20,26 +43,117 @@ export const entityOf = {
   key: (keyHash: string) => `key:${keyHash}`,
   ipDay: (ipHash: string, utcDay: string) => `ip-day:${ipHash}:${utcDay}`,
   pool: (keyHash: string) => `pool:${keyHash}`,
+  user: (userId: string) => `user:${userId}`,
+  session: (sessionHash: string) => `session:${sessionHash}`,
+  link: (linkHash: string) => `link:${linkHash}`,
+  checkout: (checkoutId: string) => `checkout:${checkoutId}`,
+  grant: (grantId: string) => `grant:${grantId}`,
+  ledgerEntry: (accountId: string, seq: number) => `ledger:${accountId}:${seq}`,
+  settlement: (accountId: string, meter: string) => `settled:${accountId}:${meter}`,
   outcome: (commandId: string) => `outcome:${commandId}`,
 };
 
 export function createAccountsState(): AccountsState {
-  return { accounts: new Map(), keys: new Map(), ipDays: new Map(), pools: new Map(), outcomes: new Map() };
+  return {
+    accounts: new Map(),
+    keys: new Map(),
+    ipDays: new Map(),
+    pools: new Map(),
+    users: new Map(),
+    sessions: new Map(),
+    links: new Map(),
+    checkouts: new Map(),
+    grants: new Map(),
+    settlements: new Map(),
+    outcomes: new Map(),
+    entitiesOf: new Map(),
+    userByLogin: new Map(),
+  };
+}
+
+const kindOf = (entity: string): string => entity.slice(0, entity.indexOf(':'));
+
+/** Entities of one kind that belong to an account, in order of their creation. */
+export function entitiesOf(state: AccountsState, accountId: string, kind: string): readonly string[] {
+  return [...(state.entitiesOf.get(accountId)?.get(kind) ?? [])];
+}
+
+function mapOf(state: AccountsState, entity: string) {
+  switch (kindOf(entity)) {
+    case 'account':
+      return state.accounts;
+    case 'key':
+      return state.keys;
+    case 'pool':
+      return state.pools;
+    case 'user':
+      return state.users;
+    case 'session':
+      return state.sessions;
+    case 'link':
+      return state.links;
+    case 'checkout':
+      return state.checkouts;
+    case 'grant':
+      return state.grants;
+    case 'settled':
+      return state.settlements;
+    default:
+      return undefined;
+  }
+}
+
+const loginsOf = ({ email, identities }: User): readonly string[] => [
+  `email ${email}`,
+  ...identities.map((identity) => `identity ${identity}`),
+];
+
+function remove(state: AccountsState, entity: string): void {
+  state.ipDays.delete(entity);
+  state.outcomes.delete(entity);
+  const user = state.users.get(entity);
+  for (const login of user === undefined ? [] : loginsOf(user)) state.userByLogin.delete(login);
+  const entities = mapOf(state, entity);
+  const accountId = entities?.get(entity)?.account_id;
+  if (accountId !== undefined) state.entitiesOf.get(accountId)?.get(kindOf(entity))?.delete(entity);
+  entities?.delete(entity);
+}
+
+function put<T extends { readonly account_id: string }>(
+  state: AccountsState,
+  entities: Map<string, T>,
+  entity: string,
+  value: T,
+): void {
+  entities.set(entity, value);
+  const kinds = state.entitiesOf.get(value.account_id) ?? new Map<string, Set<string>>();
+  const kind = kindOf(entity);
+  state.entitiesOf.set(value.account_id, kinds.set(kind, (kinds.get(kind) ?? new Set<string>()).add(entity)));
 }
 
 /** Applies a change to the state, both for new changes and for records loaded at start. */
-export function applyChange(state: AccountsState, { entity, value }: EntityChange): void {
-  if (value === null) {
-    state.accounts.delete(entity);
-    state.keys.delete(entity);
-    state.ipDays.delete(entity);
-    state.pools.delete(entity);
-    state.outcomes.delete(entity);
+export function applyChange(state: AccountsState, { entity, value: change }: EntityChange): void {
+  if (change === null) {
+    remove(state, entity);
     return;
   }
-  if ('oddstream.Account' in value.state) state.accounts.set(entity, value.state['oddstream.Account']);
-  else if ('oddstream.Key' in value.state) state.keys.set(entity, value.state['oddstream.Key']);
-  else if ('oddstream.IpDay' in value.state) state.ipDays.set(entity, value.state['oddstream.IpDay']);
-  else if ('oddstream.Pool' in value.state) state.pools.set(entity, value.state['oddstream.Pool']);
-  else state.outcomes.set(entity, { outcome: value.state['oddstream.Outcome'], atMs: value.updated_at_ms });
+  const value = change.state;
+  if ('oddstream.Account' in value) put(state, state.accounts, entity, value['oddstream.Account']);
+  else if ('oddstream.Key' in value) put(state, state.keys, entity, value['oddstream.Key']);
+  else if ('oddstream.IpDay' in value) state.ipDays.set(entity, value['oddstream.IpDay']);
+  else if ('oddstream.Pool' in value) put(state, state.pools, entity, value['oddstream.Pool']);
+  else if ('oddstream.Session' in value) put(state, state.sessions, entity, value['oddstream.Session']);
+  else if ('oddstream.OneTimeLink' in value) put(state, state.links, entity, value['oddstream.OneTimeLink']);
+  else if ('oddstream.Checkout' in value) put(state, state.checkouts, entity, value['oddstream.Checkout']);
+  else if ('oddstream.Grant' in value) put(state, state.grants, entity, value['oddstream.Grant']);
+  else if ('oddstream.UsageSettlement' in value)
+    put(state, state.settlements, entity, value['oddstream.UsageSettlement']);
+  else if ('oddstream.Outcome' in value)
+    state.outcomes.set(entity, { outcome: value['oddstream.Outcome'], atMs: change.updated_at_ms });
+  else if ('oddstream.User' in value) {
+    const previous = state.users.get(entity);
+    for (const login of previous === undefined ? [] : loginsOf(previous)) state.userByLogin.delete(login);
+    put(state, state.users, entity, value['oddstream.User']);
+    for (const login of loginsOf(value['oddstream.User'])) state.userByLogin.set(login, entity);
+  }
 }
