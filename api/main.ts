@@ -15,6 +15,7 @@ import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
 import { createKeyDirectory } from './auth/key-directory.js';
+import { createSessionDirectory } from './auth/session.js';
 import { createPoolDirectory } from './copy-pnl/pool-directory.js';
 import { listen } from './http/server.js';
 import { openRateLimitStore } from './limits/open-rate-limit-store.js';
@@ -77,6 +78,7 @@ runProcess({
       sources,
       gateways,
       keys: createKeyDirectory(accounts),
+      sessions: createSessionDirectory(accounts.users),
       accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
       createKey: {
         send: createAccountCommands({ log, codec }).send,

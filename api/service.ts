@@ -5,6 +5,9 @@ import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { SocketAddress } from '../pages/content-security-policy.js';
 import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
+import { createSessionCookie } from './auth/cookies.js';
+import type { SessionDirectory } from './auth/session.js';
+import { createSessionAdmission } from './auth/session-admission.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
@@ -56,6 +59,7 @@ export interface ServiceDeps {
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
+  readonly sessions: SessionDirectory;
   readonly createKey: CreateKeyDeps;
   /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
   readonly pools: PoolDirectory;
@@ -100,6 +104,8 @@ export function createService(deps: ServiceDeps): Service {
     return loading?.ready === true ? true : loading;
   };
   const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, dataVersion });
+  const serverOrigin = new URL(deps.baseUrl).origin;
+  const sessionCookie = createSessionCookie({ secure: serverOrigin.startsWith('https:') });
   const readers = createReaders({ tables, nowMs, dataVersion });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
@@ -145,6 +151,12 @@ export function createService(deps: ServiceDeps): Service {
   const app = createApp({
     routes,
     keys: deps.keys,
+    admitSession: createSessionAdmission({
+      sessions: deps.sessions,
+      cookie: sessionCookie,
+      rateLimitStore: deps.rateLimitStore,
+      serverOrigin,
+    }),
     limiter: createRateLimiter({ rateLimitStore: deps.rateLimitStore }),
     keylessPerMinute: deps.keylessPerMinute,
     meter: deps.meter,
@@ -154,7 +166,7 @@ export function createService(deps: ServiceDeps): Service {
     nowMs,
     trustedProxies: deps.trustedProxies,
     allowedHosts: deps.allowedHosts,
-    serverOrigin: new URL(deps.baseUrl).origin,
+    serverOrigin,
     upgradeUrl,
     pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
   });

@@ -145,6 +145,8 @@ export const commonLimits = {
   rateWindowMs: 60 * SECOND,
   /** POST /v1/keys without authentication. */
   freeKeysPerIpAndUtcDay: 1,
+  /** Requests of a signed-in browser, per account. */
+  sessionRequestsPerMinute: 240,
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,

@@ -101,8 +101,6 @@ export interface CreateLink {
   readonly purpose: LinkPurpose;
   /** lower case */
   readonly email: string;
-  /** argon2id PHC string that becomes valid when the link of a new user is opened */
-  readonly password_hash: string | null;
   readonly expires_at_ms: number;
 }
 
@@ -111,14 +109,16 @@ export interface UseLink {
   readonly link_hash: string;
   readonly session_hash: string;
   readonly session_expires_at_ms: number;
-  /** new password of a reset_password link */
+  /** argon2id PHC string that becomes the password and ends all other sessions; required by a reset_password link */
   readonly password_hash: string | null;
 }
 
-/** Sign-in by password; the api has verified it. */
+/** Sign-in by password. */
 export interface StartSession {
   readonly account_id: string;
   readonly user_id: string;
+  /** the hash that the api has verified; rejected when it is no longer the user's */
+  readonly password_hash: string;
   readonly session_hash: string;
   readonly session_expires_at_ms: number;
 }
@@ -312,7 +312,6 @@ export interface OneTimeLink {
   readonly email: string;
   readonly user_id: string;
   readonly account_id: string;
-  readonly password_hash: string | null;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
 }

@@ -5,6 +5,8 @@ import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { missingFeatureStatus, plans } from '../../schemas/plans.js';
 import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js';
+import type { SessionCaller } from '../auth/session.js';
+import type { AdmitSession } from '../auth/session-admission.js';
 import { apiGroupOf, renderFailure } from '../errors/error-formats.js';
 import { ApiError, type Failure } from '../errors/failure.js';
 import { limitKeyless } from '../limits/keyless.js';
@@ -19,6 +21,7 @@ import { guardHost, guardWrites } from './site-guards.js';
 export interface AppDeps {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
+  readonly admitSession: AdmitSession;
   readonly limiter: RateLimiter;
   /** Requests without a valid key that one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
@@ -74,6 +77,7 @@ function toFailure(error: unknown): Failure {
 
 function send(response: Response, route: Route, reply: Reply<unknown>): void {
   response.status(reply.status ?? route.success.status);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   // A response that is read while the history loads is outdated at once and must not be cached.
   if (reply.cache !== undefined && !response.hasHeader('x-loading')) {
     response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
@@ -103,6 +107,14 @@ export function createApp(deps: AppDeps): Express {
   app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 
+  const sessionOf = async (route: Route, request: Request, response: Response): Promise<SessionCaller | null> => {
+    const isSession =
+      route.auth === 'session' ||
+      (route.auth === 'key-or-session' &&
+        request.headers.cookie !== undefined &&
+        apiKeyFromRequest(request.headers, queryOf(request)) === null);
+    return isSession ? deps.admitSession(request, response, deps.nowMs()) : null;
+  };
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
     if (route.auth === 'none') return null;
     const key = apiKeyFromRequest(request.headers, queryOf(request));
@@ -140,7 +152,8 @@ export function createApp(deps: AppDeps): Express {
     };
     app[route.method](path, async (request, response) => {
       observe(request, response);
-      const caller = await admit(route, request, response);
+      const session = await sessionOf(route, request, response);
+      const caller = session === null ? await admit(route, request, response) : null;
       if (route.jsonOnly === true && !isJson(request.headers['content-type'])) {
         throw new ApiError({ kind: 'wrong_content_type', expected: JSON_TYPE });
       }
@@ -169,6 +182,7 @@ export function createApp(deps: AppDeps): Express {
           nowMs: deps.nowMs(),
           elapsedMs: () => Math.round(performance.now() - startedMs),
           caller,
+          session,
         },
       );
       send(response, route, reply);

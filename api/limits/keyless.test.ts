@@ -71,6 +71,7 @@ describe('createApp', () => {
         routes: [],
         keys: { lookup: () => null },
         keylessPerMinute: 2,
+        admitSession: () => Promise.reject(new Error('not for requests without a session')),
         limiter: { admit: () => Promise.reject(new Error('not for requests without a key')) },
         meter: () => undefined,
         progress: { current: () => null },

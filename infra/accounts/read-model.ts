@@ -5,6 +5,7 @@ import { tryDecode } from '../../schemas/try-decode.js';
 import type { Account, AccountState, Key, Outcome, Plan } from '../../schemas/types.gen.js';
 import type { Log, LogRecord } from '../log/port.js';
 import type { OnUnreadable } from '../telemetry/unreadable-records.js';
+import { createUsersView, type UsersView } from './users-view.js';
 
 export type KeyLookup =
   | { readonly status: 'unknown' }
@@ -18,6 +19,7 @@ export interface AccountsReadModel {
   account(accountId: string): Account | undefined;
   /** Keys of an account, oldest first, revoked ones included. */
   keysOf(accountId: string): readonly Key[];
+  readonly users: UsersView;
   /** Outcome of a command as soon as it is read from accounts.state; null after `timeoutMs`. */
   waitForOutcome(commandId: string, timeoutMs: number): Promise<Outcome | null>;
 }
@@ -40,11 +42,13 @@ export function createAccountsReadModel(deps: {
   const accounts = new Map<string, Account>();
   const keys = new Map<string, Key>();
   const keysByAccount = new Map<string, Set<string>>();
+  const users = createUsersView();
   const outcomes = new Map<string, Outcome>();
   const waiters = new Map<string, Set<(outcome: Outcome) => void>>();
 
   const forget = (entity: string) => {
     deps.onState?.(entity, null);
+    users.apply(entity, null);
     const colon = entity.indexOf(':');
     const id = entity.slice(colon + 1);
     switch (entity.slice(0, colon)) {
@@ -69,6 +73,7 @@ export function createAccountsReadModel(deps: {
     if (event?.kind !== 'account_state') return forget(record.key);
     const { entity, state } = event.value;
     deps.onState?.(entity, state);
+    users.apply(entity, state);
     if ('oddstream.Account' in state) {
       accounts.set(state['oddstream.Account'].account_id, state['oddstream.Account']);
     } else if ('oddstream.Key' in state) {
@@ -117,6 +122,7 @@ export function createAccountsReadModel(deps: {
         const key = keys.get(hash);
         return key === undefined ? [] : [key];
       }),
+    users,
     waitForOutcome(commandId, timeoutMs) {
       const known = outcomes.get(commandId);
       if (known !== undefined) return Promise.resolve(known);

@@ -3,12 +3,13 @@ import { accountHandlers, IP_RETENTION_DAYS, utcDay } from './account-handlers.j
 import { type CommandContext, type CommandHandlers, type CommandResult, reject } from './command-result.js';
 import { keyHandlers } from './key-handlers.js';
 import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
+import { userHandlers } from './user-handlers.js';
 
 /** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
 export const MAX_OUTCOMES = 10_000;
 const OUTCOME_RETENTION_MS = 24 * 3_600_000;
 
-const handlers: Partial<CommandHandlers> = { ...accountHandlers, ...keyHandlers };
+const handlers: Partial<CommandHandlers> = { ...accountHandlers, ...keyHandlers, ...userHandlers };
 type AnyHandler = (state: AccountsState, command: unknown, context: CommandContext) => CommandResult;
 
 /** Outcome and entity changes of a command. Pure. A command that this version does not know is rejected. */

@@ -36,6 +36,8 @@ export interface AccountsState {
   readonly entitiesOf: Map<string, Map<string, Set<string>>>;
   /** Entities of users by email, and by identity of a provider. */
   readonly userByLogin: Map<string, string>;
+  /** Entities of one-time links by email, oldest first. */
+  readonly linksByEmail: Map<string, Set<string>>;
 }
 
 export const entityOf = {
@@ -68,6 +70,7 @@ export function createAccountsState(): AccountsState {
     outcomes: new Map(),
     entitiesOf: new Map(),
     userByLogin: new Map(),
+    linksByEmail: new Map(),
   };
 }
 
@@ -103,9 +106,13 @@ function mapOf(state: AccountsState, entity: string) {
   }
 }
 
+/** How a user is found at sign-in. */
+export const emailLogin = (email: string): string => `email ${email}`;
+export const identityLogin = (identity: string): string => `identity ${identity}`;
+
 const loginsOf = ({ email, identities }: User): readonly string[] => [
-  `email ${email}`,
-  ...identities.map((identity) => `identity ${identity}`),
+  emailLogin(email),
+  ...identities.map(identityLogin),
 ];
 
 function remove(state: AccountsState, entity: string): void {
@@ -113,6 +120,12 @@ function remove(state: AccountsState, entity: string): void {
   state.outcomes.delete(entity);
   const user = state.users.get(entity);
   for (const login of user === undefined ? [] : loginsOf(user)) state.userByLogin.delete(login);
+  const link = state.links.get(entity);
+  if (link !== undefined) {
+    const links = state.linksByEmail.get(link.email);
+    links?.delete(entity);
+    if (links?.size === 0) state.linksByEmail.delete(link.email);
+  }
   const entities = mapOf(state, entity);
   const accountId = entities?.get(entity)?.account_id;
   if (accountId !== undefined) state.entitiesOf.get(accountId)?.get(kindOf(entity))?.delete(entity);
@@ -143,8 +156,12 @@ export function applyChange(state: AccountsState, { entity, value: change }: Ent
   else if ('oddstream.IpDay' in value) state.ipDays.set(entity, value['oddstream.IpDay']);
   else if ('oddstream.Pool' in value) put(state, state.pools, entity, value['oddstream.Pool']);
   else if ('oddstream.Session' in value) put(state, state.sessions, entity, value['oddstream.Session']);
-  else if ('oddstream.OneTimeLink' in value) put(state, state.links, entity, value['oddstream.OneTimeLink']);
-  else if ('oddstream.Checkout' in value) put(state, state.checkouts, entity, value['oddstream.Checkout']);
+  else if ('oddstream.OneTimeLink' in value) {
+    const link = value['oddstream.OneTimeLink'];
+    put(state, state.links, entity, link);
+    const links = state.linksByEmail.get(link.email) ?? new Set();
+    state.linksByEmail.set(link.email, links.add(entity));
+  } else if ('oddstream.Checkout' in value) put(state, state.checkouts, entity, value['oddstream.Checkout']);
   else if ('oddstream.Grant' in value) put(state, state.grants, entity, value['oddstream.Grant']);
   else if ('oddstream.UsageSettlement' in value)
     put(state, state.settlements, entity, value['oddstream.UsageSettlement']);

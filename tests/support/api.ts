@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
+import { createSessionDirectory } from '../../api/auth/session.js';
 import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
@@ -142,6 +143,7 @@ export async function startApi(options: {
     sources,
     gateways,
     keys: createKeyDirectory(accounts),
+    sessions: createSessionDirectory(accounts.users),
     accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'test secret' },
     pools,
