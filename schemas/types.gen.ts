@@ -787,7 +787,7 @@ export interface Oracle {
   readonly payouts: readonly string[] | null;
 }
 
-export type BookUpdateType = 'book' | 'price_change' | 'last_trade_price' | 'tick_size_change';
+export type BookUpdateType = 'book' | 'price_change' | 'last_trade_price' | 'tick_size_change' | 'status';
 
 export interface BookLevel {
   readonly price: string;
@@ -796,14 +796,19 @@ export interface BookLevel {
 
 export type Side = 'BUY' | 'SELL';
 
-/** A change of one outcome token's order book. */
+/** A change of one outcome token's order book as ingest applied it. Records of a token and an epoch have contiguous sequence numbers; each epoch begins with a whole book. */
 export interface OrderBookUpdate {
+  /** epoch-token-seq */
   readonly id: string;
+  /** book: all levels; price_change: levels that changed; status: only `verified` changed */
   readonly update_type: BookUpdateType;
   readonly token_id: string;
   readonly condition_id: string | null;
+  /** time of the venue */
   readonly timestamp_ms: number;
+  /** the venue's hash of the whole book after the change */
   readonly hash: string | null;
+  /** best first; of price_change the new size of each level, 0 if it was removed */
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
   readonly best_bid: string | null;
@@ -813,6 +818,21 @@ export interface OrderBookUpdate {
   readonly side: Side | null;
   readonly tick_size: string | null;
   readonly transaction_hash: string | null;
+  /** one run of the source that wrote it */
+  readonly epoch: string;
+  /** from 1 per token and epoch, without gaps */
+  readonly seq: number;
+  readonly received_ms: number | null;
+  /** the book after this record has the venue's own hash */
+  readonly verified: boolean;
+  /** since when `verified` has its value */
+  readonly verified_since_ms: number | null;
+  /** why the book is not verified, or why a book was sent again */
+  readonly reason: string | null;
+  /** last_trade_price: as sent */
+  readonly fee_rate_bps: string | null;
+  /** made around recorded trades, not of the venue */
+  readonly synthetic: boolean;
 }
 
 export type ActivityAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
