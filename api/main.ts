@@ -14,11 +14,14 @@ import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
+import { createIdentityProvider } from './auth/identity-provider.js';
 import { createKeyDirectory } from './auth/key-directory.js';
+import { createPasswordHasher } from './auth/password-hasher.js';
 import { createSessionDirectory } from './auth/session.js';
 import { createPoolDirectory } from './copy-pnl/pool-directory.js';
 import { listen } from './http/server.js';
 import { openRateLimitStore } from './limits/open-rate-limit-store.js';
+import { createMailer } from './mail/mailer.js';
 import { loadStatusCheck } from './readiness/load-status.js';
 import { createTableProgress } from './readiness/table-progress.js';
 import { chainCheck } from './routes/health/health.js';
@@ -72,6 +75,7 @@ runProcess({
 
     const usage = createUsageRecorder({ log, codec, logger, metrics });
     const rateWindow = openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
+    const commands = createAccountCommands({ log, codec });
     const service = createService({
       tables,
       log,
@@ -79,9 +83,16 @@ runProcess({
       gateways,
       keys: createKeyDirectory(accounts),
       sessions: createSessionDirectory(accounts.users),
-      accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+      accounts,
+      sendCommand: commands.send,
+      passwords: createPasswordHasher(),
+      mailer: createMailer({ mail: config.signIn.mail, logger, metrics }),
+      provider:
+        config.signIn.oidc === undefined
+          ? null
+          : createIdentityProvider(config.signIn.oidc, `${config.publicUrl}/v1/auth/oidc/callback`),
       createKey: {
-        send: createAccountCommands({ log, codec }).send,
+        send: commands.send,
         waitForOutcome: accounts.waitForOutcome,
         addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
       },

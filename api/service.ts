@@ -1,13 +1,19 @@
 import type { Express } from 'express';
+import type { AccountCommands } from '../infra/accounts/commands.js';
+import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { SocketAddress } from '../pages/content-security-policy.js';
+import { createDecide } from './accounts/decide.js';
 import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
 import { createSessionCookie } from './auth/cookies.js';
+import type { IdentityProvider } from './auth/identity-provider.js';
+import type { PasswordHasher } from './auth/password-hasher.js';
 import type { SessionDirectory } from './auth/session.js';
 import { createSessionAdmission } from './auth/session-admission.js';
+import { createSignInThrottle } from './auth/sign-in-throttle.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
@@ -17,12 +23,22 @@ import { mountPages } from './http/pages.js';
 import type { Route } from './http/route.js';
 import type { RateLimitStore } from './limits/port.js';
 import { createRateLimiter } from './limits/rate-limiter.js';
+import type { Mailer } from './mail/mailer.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
 import { runPnlSeriesPrefetch } from './pnl-series/prefetch.js';
 import { createReaders } from './readers.js';
 import type { TableProgress } from './readiness/table-progress.js';
+import { createAccountRoutes } from './routes/account/account.js';
+import { createUsageHistoryRoute } from './routes/account/history.js';
+import { createAccountKeyRoutes } from './routes/account/keys.js';
+import { createPasswordRoute } from './routes/account/password.js';
 import { createUsageRoute } from './routes/account/usage.js';
+import type { SignInDeps } from './routes/auth/deps.js';
+import { createLinkRoutes } from './routes/auth/link.js';
+import { createProviderRoutes } from './routes/auth/provider.js';
+import { createSignOutRoutes } from './routes/auth/sessions.js';
+import { createSignInRoutes } from './routes/auth/sign-in.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
 import { createScoreRoutes } from './routes/copy-pnl/score-routes.js';
@@ -63,8 +79,12 @@ export interface ServiceDeps {
   readonly createKey: CreateKeyDeps;
   /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
   readonly pools: PoolDirectory;
-  /** Creation time of an account. */
-  readonly accountCreatedMs: (accountId: string) => number | undefined;
+  readonly accounts: Pick<AccountsReadModel, 'account' | 'keysOf' | 'users' | 'waitForOutcome'>;
+  readonly sendCommand: AccountCommands['send'];
+  readonly passwords: PasswordHasher;
+  readonly mailer: Mailer;
+  /** OpenID Connect provider for signing in; null: none. */
+  readonly provider: IdentityProvider | null;
   readonly rateLimitStore: RateLimitStore;
   /** See `createApp`. */
   readonly keylessPerMinute?: number;
@@ -106,6 +126,18 @@ export function createService(deps: ServiceDeps): Service {
   const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, dataVersion });
   const serverOrigin = new URL(deps.baseUrl).origin;
   const sessionCookie = createSessionCookie({ secure: serverOrigin.startsWith('https:') });
+  const signIn: SignInDeps = {
+    decide: createDecide({ send: deps.sendCommand, waitForOutcome: deps.accounts.waitForOutcome }),
+    users: deps.accounts.users,
+    passwords: deps.passwords,
+    throttle: createSignInThrottle({
+      rateLimitStore: deps.rateLimitStore,
+      secret: deps.createKey.addressSecret,
+    }),
+    mailer: deps.mailer,
+    cookie: sessionCookie,
+    baseUrl: deps.baseUrl,
+  };
   const readers = createReaders({ tables, nowMs, dataVersion });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
@@ -121,7 +153,15 @@ export function createService(deps: ServiceDeps): Service {
     }),
     createCoverageRoute({ tables, nowMs, dataVersion }),
     createKeyRoute(deps.createKey),
-    createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
+    createUsageRoute({ tables, accounts: deps.accounts }),
+    createUsageHistoryRoute({ tables }),
+    ...createLinkRoutes(signIn),
+    ...createSignInRoutes(signIn),
+    ...createProviderRoutes({ ...signIn, provider: deps.provider, logger }),
+    ...createSignOutRoutes(signIn),
+    ...createAccountRoutes({ ...signIn, accounts: deps.accounts, billing: null }),
+    createPasswordRoute(signIn),
+    ...createAccountKeyRoutes({ decide: signIn.decide, accounts: deps.accounts, tables }),
     ...createCatalogRoutes({ tables, cache, prices: readers.prices }),
     ...createOracleRoutes({ tables, cache }),
     createPriceRoute({ tables, cache }),

@@ -147,6 +147,13 @@ export const commonLimits = {
   freeKeysPerIpAndUtcDay: 1,
   /** Requests of a signed-in browser, per account. */
   sessionRequestsPerMinute: 240,
+  /** Window of the limits of signing in. */
+  signInWindowMs: 900 * SECOND,
+  /** Passwords that may be tried for one email, and passwords and links by one address, per window. */
+  passwordGuessesPerEmail: 10,
+  signInsPerAddress: 30,
+  /** Mails with links that one address may ask for, per window. */
+  linksPerAddress: 10,
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,

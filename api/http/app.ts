@@ -179,6 +179,8 @@ export function createApp(deps: AppDeps): Express {
         {
           requestId: requestIdOf(response),
           clientIp: request.ip ?? '',
+          headers: request.headers,
+          rawQuery: queryOf(request),
           nowMs: deps.nowMs(),
           elapsedMs: () => Math.round(performance.now() - startedMs),
           caller,

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
@@ -18,6 +19,9 @@ export interface RequestContext {
   readonly requestId: string;
   /** Address of the client: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The query as sent, for routes that pass it on whole. */
+  readonly rawQuery: URLSearchParams;
   readonly nowMs: number;
   /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
@@ -32,7 +36,7 @@ export interface Reply<T> {
   /** JSON value, or text if the route's content type is not JSON. */
   readonly body: T;
   readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** One documented response of a route. */

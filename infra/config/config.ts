@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
 import { environment, type ParsedEnvironment } from './environment.js';
+import { withSecretFiles } from './secret-files.js';
+import { type SignInConfig, signInOf } from './sign-in-config.js';
 
 /** The schema registry whose ids are used instead of the committed file's. */
 export interface SchemaRegistryConfig {
@@ -73,6 +75,7 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
+  readonly signIn: SignInConfig;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
     readonly mode: 'recorded' | 'live';
@@ -136,7 +139,7 @@ export function reachableHost(host: string): string {
  * invalid variable with what is allowed.
  */
 export function loadConfig(env: Environment = process.env): Config {
-  const cleaned = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const cleaned = withSecretFiles(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   const parsed = environment.safeParse(cleaned);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
@@ -190,6 +193,7 @@ export function loadConfig(env: Environment = process.env): Config {
     trustedProxies: e.TRUSTED_PROXIES,
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
+    signIn: signInOf(e),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
       rpcUrl: e.POLYGON_RPC_URL,
@@ -229,6 +233,10 @@ export function redactConfig(config: Config): Config {
         ...config.clickhouse.analyst,
         password: config.clickhouse.analyst.password && '[redacted]',
       },
+    },
+    signIn: {
+      mail: config.signIn.mail && { ...config.signIn.mail, smtpUrl: redactUrl(config.signIn.mail.smtpUrl) },
+      oidc: config.signIn.oidc && { ...config.signIn.oidc, clientSecret: '[redacted]' },
     },
     sources: {
       ...sources,

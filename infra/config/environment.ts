@@ -4,6 +4,7 @@ import { z } from 'zod';
 export const settingGroups = [
   'General',
   'API and event socket',
+  'Accounts',
   'Sources',
   'Log and schema registry',
   'ClickHouse',
@@ -117,6 +118,33 @@ export const environment = z.object({
     'API and event socket',
     'Redis that several API processes share for rate limits.',
     'each process counts by itself',
+  ),
+  SMTP_URL: setting(
+    z.url({ protocol: /^smtps?$/, error: 'expected smtp(s)://[user:password@]host[:port]' }).optional(),
+    'Accounts',
+    'Mail server that sends the links to sign in. `smtp` uses STARTTLS when the server offers it.',
+    "no mail: the links are written to the API's log",
+  ),
+  SMTP_URL_FILE: setting(z.string().optional(), 'Accounts', 'File that contains `SMTP_URL`.', 'none'),
+  MAIL_FROM: setting(
+    z.string().min(3).max(320).optional(),
+    'Accounts',
+    'Sender of the mails: `Name <address>` or an address. Required with `SMTP_URL`.',
+    'none',
+  ),
+  OIDC_ISSUER: setting(
+    z.url({ protocol: /^https?$/, error: 'expected https://host[/path]' }).optional(),
+    'Accounts',
+    'OpenID Connect provider for signing in. Its redirect URI is `<PUBLIC_URL>/v1/auth/oidc/callback`. Needs https, except on loopback.',
+    'none',
+  ),
+  OIDC_CLIENT_ID: setting(z.string().optional(), 'Accounts', 'Client id at the provider.', 'none'),
+  OIDC_CLIENT_SECRET: setting(z.string().optional(), 'Accounts', 'Client secret at the provider.', 'none'),
+  OIDC_CLIENT_SECRET_FILE: setting(
+    z.string().optional(),
+    'Accounts',
+    'File that contains `OIDC_CLIENT_SECRET`.',
+    'none',
   ),
   POLYGON_RPC_URL: setting(
     optionalUrl,

@@ -605,7 +605,16 @@ describe('/v2/onchain trades/all', () => {
     const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
-    const context = { requestId: '', clientIp: '', nowMs: api.clock.nowMs, elapsedMs: () => 0, caller, session: null };
+    const context = {
+      requestId: '',
+      clientIp: '',
+      headers: {},
+      rawQuery: new URLSearchParams(),
+      nowMs: api.clock.nowMs,
+      elapsedMs: () => 0,
+      caller,
+      session: null,
+    };
     const tradesOf = async (address: string) =>
       (await ofWallet?.handle({ params: { address }, query: new URLSearchParams(), body: undefined }, context))?.body;
     for (let n = 0; n < 2; n++) {

@@ -1,9 +1,12 @@
 import { expect } from 'vitest';
+import type { IdentityProvider } from '../../api/auth/identity-provider.js';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
+import { createPasswordHasher } from '../../api/auth/password-hasher.js';
 import { createSessionDirectory } from '../../api/auth/session.js';
 import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
+import type { Mail } from '../../api/mail/mailer.js';
 import type { CompletedRequest } from '../../api/metering/port.js';
 import type { LoadStatus } from '../../api/readiness/load-status.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
@@ -43,6 +46,8 @@ export interface ApiHarness {
   readonly log: MemoryLog;
   readonly service: Service;
   readonly metered: CompletedRequest[];
+  /** Mails that were sent. */
+  readonly mails: Mail[];
   /** The API's clock. */
   readonly clock: { nowMs: number };
   /** All statements that the API has sent to the tables. */
@@ -103,6 +108,9 @@ export async function startApi(options: {
   socketPort?: number;
   chainState?: ChainState;
   profiles?: Profiles;
+  provider?: IdentityProvider;
+  /** Default: http://api.test */
+  baseUrl?: string;
   /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
@@ -136,6 +144,7 @@ export async function startApi(options: {
     reachable: async () => faults.reachable && (await real.reachable()),
   };
   const metered: CompletedRequest[] = [];
+  const mails: Mail[] = [];
   const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
   const service = createService({
     tables,
@@ -144,7 +153,11 @@ export async function startApi(options: {
     gateways,
     keys: createKeyDirectory(accounts),
     sessions: createSessionDirectory(accounts.users),
-    accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+    accounts,
+    sendCommand: commands.send,
+    passwords: createPasswordHasher(),
+    mailer: { send: (mail) => mails.push(mail) },
+    provider: options.provider ?? null,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'test secret' },
     pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
@@ -158,7 +171,7 @@ export async function startApi(options: {
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
     allowedHosts: ['api.test'],
-    baseUrl: 'http://api.test',
+    baseUrl: options.baseUrl ?? 'http://api.test',
     socket: { url: null, port: options.socketPort ?? 8081 },
   });
   const server: RunningServer = await listen(service.app, { host: '127.0.0.1', port: 0 });
@@ -199,6 +212,7 @@ export async function startApi(options: {
     log,
     service,
     metered,
+    mails,
     clock,
     statements,
     faults,

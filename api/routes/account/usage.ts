@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
 import { plans } from '../../../schemas/plans.js';
 import type { Meter } from '../../../schemas/types.gen.js';
 import { ApiError } from '../../errors/failure.js';
@@ -43,18 +44,14 @@ function usageSql(accountId: string, { startMs, endMs }: ServicePeriod): Sql {
   };
 }
 
-/** GET /v1/account/usage: usage of the key's account in its service month. */
-export function createUsageRoute(deps: {
-  tables: Tables;
-  /** Creation time of an account, Unix ms; undefined for an unknown account. */
-  accountCreatedMs: (accountId: string) => number | undefined;
-}): Route {
+/** GET /v1/account/usage: usage of the account of a key or a session in its service month. */
+export function createUsageRoute(deps: { tables: Tables; accounts: Pick<AccountsReadModel, 'account'> }): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/account/usage',
     apiGroup: 'v1',
     tag: 'Account',
-    auth: 'key',
+    auth: 'key-or-session',
     feature: 'v1',
     summary: 'Usage of the current service month, per meter',
     description:
@@ -80,22 +77,22 @@ export function createUsageRoute(deps: {
         ],
       },
     },
-    async handler(_input, { caller, nowMs }) {
-      const createdMs = caller === null ? undefined : deps.accountCreatedMs(caller.accountId);
-      if (caller === null || createdMs === undefined) throw new ApiError({ kind: 'unknown_key' });
-      const period = servicePeriod(createdMs, nowMs);
-      const rows = await deps.tables.rows<UsageRow>(usageSql(caller.accountId, period));
+    async handler(_input, { caller, session, nowMs }) {
+      const account = deps.accounts.account((caller ?? session)?.accountId ?? '');
+      if (account === undefined) throw new ApiError({ kind: 'unknown_key' });
+      const period = servicePeriod(account.created_at_ms, nowMs);
+      const rows = await deps.tables.rows<UsageRow>(usageSql(account.account_id, period));
       const usedOf = new Map(rows.map((row) => [row.meter, Number(row.used)]));
       const elapsedDays = Math.max(1, (nowMs - period.startMs) / DAY_MS);
       const periodDays = (period.endMs - period.startMs) / DAY_MS;
       return {
         body: {
           period: { start: period.startMs / 1000, end: period.endMs / 1000 },
-          plan: caller.plan,
+          plan: account.plan,
           enforcement: false as const,
           meters: meters.map((meter) => {
             const used = usedOf.get(meter) ?? 0;
-            const included = plans[caller.plan].monthlyAllowance[meter];
+            const included = plans[account.plan].monthlyAllowance[meter];
             return {
               meter,
               used,
