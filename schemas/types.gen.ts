@@ -187,15 +187,17 @@ export interface ExpireCheckout {
   readonly checkout_id: string;
 }
 
-export type RefundReason = 'refund' | 'dispute' | 'dispute_won';
+export type RefundReason = 'refund' | 'dispute' | 'dispute_won' | 'dispute_lost';
 
 /** Money that went back. Removes the unused part of the packages bought, in proportion. */
 export interface SetRefund {
   readonly account_id: string;
   readonly checkout_id: string;
-  /** total so far of this payment, disputed money included */
+  /** refund: total refunded of this payment so far; else the disputed money */
   readonly refunded_cents: number;
   readonly reason: RefundReason;
+  /** null for a refund */
+  readonly dispute_id: string | null;
   readonly occurred_at_ms: number;
 }
 
@@ -318,6 +320,14 @@ export interface OneTimeLink {
 
 export type CheckoutStatus = 'open' | 'paid' | 'expired';
 
+export type DisputeStatus = 'open' | 'won' | 'lost';
+
+export interface Dispute {
+  readonly dispute_id: string;
+  readonly cents: number;
+  readonly status: DisputeStatus;
+}
+
 export interface Checkout {
   readonly checkout_id: string;
   readonly account_id: string;
@@ -328,8 +338,9 @@ export interface Checkout {
   readonly provider_ref: string;
   readonly payment_ref: string | null;
   readonly status: CheckoutStatus;
+  /** without disputed money */
   readonly refunded_cents: number;
-  readonly disputed: boolean;
+  readonly disputes: readonly Dispute[];
   readonly started_at_ms: number;
   readonly paid_at_ms: number | null;
 }
@@ -369,6 +380,13 @@ export interface LedgerEntry {
   readonly author: string;
 }
 
+export interface PeriodUsage {
+  readonly period_start_ms: number;
+  readonly used: number;
+  readonly charged: number;
+  readonly uncovered: number;
+}
+
 export interface UsageSettlement {
   readonly account_id: string;
   readonly meter: AccountMeter;
@@ -378,6 +396,8 @@ export interface UsageSettlement {
   readonly charged: number;
   /** part of the usage beyond the allowance that nothing covered */
   readonly uncovered: number;
+  /** the period that was settled before, whose totals may still arrive */
+  readonly previous: PeriodUsage | null;
 }
 
 /** State of one entity after a command; compacted by entity. */

@@ -2,6 +2,7 @@ import type { AccountCommand, AccountState, Outcome } from '../../schemas/types.
 import { accountHandlers, IP_RETENTION_DAYS, utcDay } from './account-handlers.js';
 import { type CommandContext, type CommandHandlers, type CommandResult, reject } from './command-result.js';
 import { keyHandlers } from './key-handlers.js';
+import { packageHandlers } from './package-handlers.js';
 import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
 import { userHandlers } from './user-handlers.js';
 
@@ -9,7 +10,7 @@ import { userHandlers } from './user-handlers.js';
 export const MAX_OUTCOMES = 10_000;
 const OUTCOME_RETENTION_MS = 24 * 3_600_000;
 
-const handlers: Partial<CommandHandlers> = { ...accountHandlers, ...keyHandlers, ...userHandlers };
+const handlers: Partial<CommandHandlers> = { ...accountHandlers, ...keyHandlers, ...userHandlers, ...packageHandlers };
 type AnyHandler = (state: AccountsState, command: unknown, context: CommandContext) => CommandResult;
 
 /** Outcome and entity changes of a command. Pure. A command that this version does not know is rejected. */

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
 import { plans } from '../../../schemas/plans.js';
+import { type ServicePeriod, servicePeriod } from '../../../schemas/service-period.js';
 import type { Meter } from '../../../schemas/types.gen.js';
 import { ApiError } from '../../errors/failure.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
-import { type ServicePeriod, servicePeriod } from './service-period.js';
 
 const DAY_MS = 86_400_000;
 const meters = ['api_requests', 'orderbook_chainlink_bytes', 'onchain_event_bytes'] as const satisfies readonly Meter[];

@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createCodec } from '../../schemas/codec.js';
+import type { AccountCommand, AccountState, LedgerEntry } from '../../schemas/types.gen.js';
+import { applyCommand } from './apply-command.js';
+import { type AccountsState, applyChange, createAccountsState } from './state.js';
+
+const codec = createCodec();
+const DAY_MS = 86_400_000;
+const START = Date.UTC(2026, 8, 1);
+const NEXT = Date.UTC(2026, 9, 1);
+/** All quantities are multiples of it: a package has ten. */
+const UNIT = 1_000_000;
+const ALLOWANCE = 10;
+const meter = 'api_requests' as const;
+const account_id = 'a';
+
+type Step =
+  | { do: 'start' | 'complete' | 'wrong amount' | 'expire'; checkout: number; count: number }
+  | { do: 'refund'; checkout: number; tenths: number }
+  | {
+      do: 'dispute';
+      checkout: number;
+      tenths: number;
+      dispute: number;
+      reason: 'dispute' | 'dispute_won' | 'dispute_lost';
+    }
+  | { do: 'courtesy'; grant: number; units: number; days: number }
+  | { do: 'settle'; units: number; late: boolean }
+  | { do: 'wait'; days: number }
+  | { do: 'restart' };
+
+/**
+ * The second model: every unit of capacity is a token of its own, and is moved one at a time. Checkouts have what the events so far say.
+ */
+function tokenModel() {
+  type Token = {
+    grant: string;
+    kind: 0 | 1;
+    madeMs: number;
+    expiresMs: number;
+    at: 'free' | 'used' | 'expired' | 'returned';
+  };
+  const tokens: Token[] = [];
+  const checkouts = new Map<
+    number,
+    { count: number; paid: boolean; refunded: number; disputes: Map<number, [string, number]> }
+  >();
+  const courtesies = new Set<number>();
+  const periods = new Map<number, { used: number; charged: number }>();
+  const totals = { granted: 0 };
+  const add = (grant: string, kind: 0 | 1, units: number, madeMs: number, expiresMs: number) => {
+    totals.granted += units;
+    for (let n = 0; n < units; n++) tokens.push({ grant, kind, madeMs, expiresMs, at: 'free' });
+  };
+  const sweep = (nowMs: number) => {
+    for (const token of tokens) if (token.at === 'free' && token.expiresMs <= nowMs) token.at = 'expired';
+  };
+  /** Money back, in tenths of the price of the checkout. */
+  const giveBack = (n: number, nowMs: number) => {
+    const checkout = checkouts.get(n);
+    if (checkout?.paid !== true) return;
+    let tenths = checkout.refunded;
+    for (const [status, part] of checkout.disputes.values()) if (status !== 'dispute_won') tenths += part;
+    const due = checkout.count * Math.min(10, tenths);
+    const mine = tokens.filter(({ grant }) => grant === `checkout ${n}`);
+    const returned = () => mine.filter(({ at }) => at === 'returned').length;
+    for (const token of mine) if (token.at === 'free' && returned() < due) token.at = 'returned';
+    for (const token of mine) if (token.at === 'returned' && returned() > due) token.at = 'free';
+    sweep(nowMs);
+  };
+  return {
+    tokens,
+    totals,
+    periods,
+    apply(step: Step, nowMs: number) {
+      switch (step.do) {
+        case 'start': {
+          const open = [...checkouts.values()].length;
+          if (!checkouts.has(step.checkout) && open < 10)
+            checkouts.set(step.checkout, { count: step.count, paid: false, refunded: 0, disputes: new Map() });
+          break;
+        }
+        case 'complete': {
+          const checkout = checkouts.get(step.checkout);
+          if (checkout === undefined || checkout.paid) break;
+          checkout.paid = true;
+          sweep(nowMs);
+          add(`checkout ${step.checkout}`, 0, checkout.count * 10, nowMs, nowMs + 90 * DAY_MS);
+          giveBack(step.checkout, nowMs);
+          break;
+        }
+        case 'refund': {
+          const checkout = checkouts.get(step.checkout);
+          if (checkout === undefined) break;
+          checkout.refunded = Math.max(checkout.refunded, step.tenths);
+          sweep(nowMs);
+          giveBack(step.checkout, nowMs);
+          break;
+        }
+        case 'dispute': {
+          const checkout = checkouts.get(step.checkout);
+          if (checkout === undefined) break;
+          const known = checkout.disputes.get(step.dispute);
+          if (known === undefined || known[0] === 'dispute')
+            checkout.disputes.set(step.dispute, [step.reason, step.tenths]);
+          sweep(nowMs);
+          giveBack(step.checkout, nowMs);
+          break;
+        }
+        case 'courtesy':
+          if (courtesies.has(step.grant)) break;
+          courtesies.add(step.grant);
+          sweep(nowMs);
+          add(`courtesy ${step.grant}`, 1, step.units, nowMs, nowMs + step.days * DAY_MS);
+          break;
+        case 'settle': {
+          sweep(nowMs);
+          const startMs = step.late || nowMs < NEXT ? START : NEXT;
+          const period = periods.get(startMs) ?? { used: 0, charged: 0 };
+          periods.set(startMs, period);
+          period.used = Math.max(period.used, step.units);
+          const isRunning = startMs === Math.max(...periods.keys());
+          while (period.charged < period.used - ALLOWANCE) {
+            const [token] = tokens
+              .filter(({ at, madeMs }) => at === 'free' && (isRunning || madeMs < NEXT))
+              .sort(
+                (a, b) =>
+                  a.kind - b.kind || a.expiresMs - b.expiresMs || a.madeMs - b.madeMs || (a.grant < b.grant ? -1 : 1),
+              );
+            if (token === undefined) break;
+            token.at = 'used';
+            period.charged += 1;
+          }
+          break;
+        }
+      }
+    },
+  };
+}
+
+function commandOf(step: Step, nowMs: number): AccountCommand['command'] | null {
+  const cents = 'count' in step ? step.count * 2_000 : 0;
+  const checkout_id = 'checkout' in step ? `checkout ${step.checkout}` : '';
+  switch (step.do) {
+    case 'start':
+      return {
+        'oddstream.StartCheckout': {
+          account_id,
+          checkout_id,
+          meter,
+          count: step.count,
+          amount_cents: cents,
+          provider: 'test',
+          provider_ref: '',
+        },
+      };
+    case 'complete':
+    case 'wrong amount':
+      return {
+        'oddstream.CompleteCheckout': {
+          account_id,
+          checkout_id,
+          payment_ref: checkout_id,
+          amount_cents: step.do === 'complete' ? cents : cents + 1,
+          paid_at_ms: nowMs,
+        },
+      };
+    case 'expire':
+      return { 'oddstream.ExpireCheckout': { account_id, checkout_id } };
+    case 'courtesy':
+      return {
+        'oddstream.GrantCourtesy': {
+          account_id,
+          grant_id: `courtesy ${step.grant}`,
+          meter,
+          quantity: step.units * UNIT,
+          expires_at_ms: nowMs + step.days * DAY_MS,
+          note: '',
+        },
+      };
+    case 'settle':
+      return {
+        'oddstream.SettleUsage': {
+          account_id,
+          meter,
+          period_start_ms: step.late || nowMs < NEXT ? START : NEXT,
+          used: step.units * UNIT,
+        },
+      };
+    default:
+      return null;
+  }
+}
+
+const CHECKOUTS = 4;
+/** The number of packages is a property of the checkout, so that a completion has the right amount. */
+const countOf = (checkout: number) => checkout + 1;
+const checkout = fc.integer({ min: 0, max: CHECKOUTS - 1 });
+const tenths = fc.integer({ min: 0, max: 10 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'start' as const,
+        'start' as const,
+        'complete' as const,
+        'complete' as const,
+        'wrong amount' as const,
+        'expire' as const,
+      ),
+      checkout,
+      count: fc.constant(0),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), checkout, tenths }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('dispute' as const),
+      checkout,
+      tenths,
+      dispute: fc.integer({ min: 0, max: 1 }),
+      reason: fc.constantFrom('dispute' as const, 'dispute_won' as const, 'dispute_lost' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('courtesy' as const),
+      grant: fc.integer({ min: 0, max: 5 }),
+      units: fc.integer({ min: 1, max: 9 }),
+      days: fc.integer({ min: 1, max: 40 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      units: fc.integer({ min: 0, max: 80 }),
+      late: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 12 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+);
+
+/** The processor's state as a restart finds it: the last record of each entity, in any order, through the codec. */
+function restarted(records: ReadonlyMap<string, AccountState | null>): AccountsState {
+  const state = createAccountsState();
+  for (const [entity, value] of [...records].reverse()) {
+    const event = value === null ? null : codec.decode(codec.encode('account_state', value));
+    applyChange(state, { entity, value: event?.kind === 'account_state' ? event.value : null });
+  }
+  return state;
+}
+
+describe('the ledger of an account', () => {
+  it('agrees with a model of single units over any order of events, repeats and restarts', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
+        let state = createAccountsState();
+        const model = tokenModel();
+        const records = new Map<string, AccountState | null>();
+        const ledger: LedgerEntry[] = [];
+        let nowMs = START;
+        let commands = 0;
+        const send = (command: AccountCommand['command'], id = `c${++commands}`) => {
+          const changes = applyCommand(state, { id, issued_at_ms: nowMs, command, author: 'system' });
+          for (const { entity, value } of changes) {
+            if (value !== null && 'oddstream.LedgerEntry' in value.state) {
+              expect(records.has(entity)).toBe(false);
+              ledger.push(value.state['oddstream.LedgerEntry']);
+            }
+            records.set(entity, value);
+          }
+          return changes;
+        };
+        send({ 'oddstream.CreateAccount': { account_id, plan: 'starter', label: '' } });
+        for (const drawn of steps) {
+          if (drawn.do === 'wait') nowMs += drawn.days * DAY_MS;
+          // The second period is the last one.
+          nowMs = Math.min(nowMs, NEXT + 30 * DAY_MS);
+          if (drawn.do === 'restart') state = restarted(records);
+          if (drawn.do === 'wait' || drawn.do === 'restart') continue;
+          const one = 'count' in drawn ? { ...drawn, count: countOf(drawn.checkout) } : drawn;
+          const command: AccountCommand['command'] | null =
+            one.do === 'refund' || one.do === 'dispute'
+              ? {
+                  'oddstream.SetRefund': {
+                    account_id,
+                    checkout_id: `checkout ${one.checkout}`,
+                    refunded_cents: countOf(one.checkout) * 200 * one.tenths,
+                    reason: one.do === 'refund' ? 'refund' : one.reason,
+                    dispute_id: one.do === 'refund' ? null : `dispute ${one.dispute}`,
+                    occurred_at_ms: nowMs,
+                  },
+                }
+              : commandOf(one, nowMs);
+          if (command === null) continue;
+          send(command);
+          model.apply(one, nowMs);
+          // The same command once more, with its id and with a new one: the outcome alone.
+          const before = ledger.length;
+          expect(send(command, `c${commands}`)).toEqual([]);
+          expect(send(command).map(({ entity }) => entity)).toEqual([`outcome:c${commands}`]);
+          expect(ledger.length).toBe(before);
+
+          const free = new Map<string, number>();
+          for (const token of model.tokens)
+            free.set(token.grant, (free.get(token.grant) ?? 0) + (token.at === 'free' ? 1 : 0));
+          expect([...state.grants.values()].map((grant) => [grant.grant_id, grant.remaining / UNIT]).sort()).toEqual(
+            [...free].sort(),
+          );
+          const settled = state.settlements.get(`settled:a:${meter}`);
+          const periods = [settled, settled?.previous].flatMap((period) =>
+            period == null
+              ? []
+              : [[period.period_start_ms, period.used / UNIT, period.charged / UNIT, period.uncovered / UNIT]],
+          );
+          expect(periods.sort()).toEqual(
+            [...model.periods]
+              .map(([startMs, { used, charged }]) => [startMs, used, charged, Math.max(0, used - ALLOWANCE - charged)])
+              .sort(),
+          );
+        }
+        let balance = 0;
+        const ofGrant = new Map<string, number>();
+        ledger.forEach((entry, at) => {
+          balance += entry.quantity;
+          expect([entry.seq, entry.balance]).toEqual([at + 1, balance]);
+          expect(balance).toBeGreaterThanOrEqual(0);
+          ofGrant.set(entry.grant_id, (ofGrant.get(entry.grant_id) ?? 0) + entry.quantity);
+        });
+        for (const grant of state.grants.values()) expect(ofGrant.get(grant.grant_id)).toBe(grant.remaining);
+        const granted = ledger.filter(({ kind }) => kind === 'granted').reduce((sum, entry) => sum + entry.quantity, 0);
+        expect(granted).toBe(model.totals.granted * UNIT);
+        expect(state.accounts.get('account:a')?.ledger_entries ?? 0).toBe(ledger.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
