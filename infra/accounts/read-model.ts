@@ -2,9 +2,10 @@ import { hashKey } from '../../schemas/api-keys.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import type { Account, AccountState, Key, Outcome, Plan } from '../../schemas/types.gen.js';
+import type { Account, AccountMeter, AccountState, Key, Outcome, Plan } from '../../schemas/types.gen.js';
 import type { Log, LogRecord } from '../log/port.js';
 import type { OnUnreadable } from '../telemetry/unreadable-records.js';
+import { type CapacityView, createCapacityView, meterCapacity, remainingCapacity } from './capacity-view.js';
 import { createUsersView, type UsersView } from './users-view.js';
 
 export type KeyLookup =
@@ -20,6 +21,9 @@ export interface AccountsReadModel {
   /** Keys of an account, oldest first, revoked ones included. */
   keysOf(accountId: string): readonly Key[];
   readonly users: UsersView;
+  readonly capacity: CapacityView;
+  /** See `remainingCapacity` of capacity-view.ts; null also for an unknown account. */
+  remainingCapacity(accountId: string, meter: AccountMeter, nowMs: number): number | null;
   /** Outcome of a command as soon as it is read from accounts.state; null after `timeoutMs`. */
   waitForOutcome(commandId: string, timeoutMs: number): Promise<Outcome | null>;
 }
@@ -43,12 +47,14 @@ export function createAccountsReadModel(deps: {
   const keys = new Map<string, Key>();
   const keysByAccount = new Map<string, Set<string>>();
   const users = createUsersView();
+  const capacity = createCapacityView();
   const outcomes = new Map<string, Outcome>();
   const waiters = new Map<string, Set<(outcome: Outcome) => void>>();
 
   const forget = (entity: string) => {
     deps.onState?.(entity, null);
     users.apply(entity, null);
+    capacity.apply(entity, null);
     const colon = entity.indexOf(':');
     const id = entity.slice(colon + 1);
     switch (entity.slice(0, colon)) {
@@ -74,6 +80,7 @@ export function createAccountsReadModel(deps: {
     const { entity, state } = event.value;
     deps.onState?.(entity, state);
     users.apply(entity, state);
+    capacity.apply(entity, state);
     if ('oddstream.Account' in state) {
       accounts.set(state['oddstream.Account'].account_id, state['oddstream.Account']);
     } else if ('oddstream.Key' in state) {
@@ -123,6 +130,11 @@ export function createAccountsReadModel(deps: {
         return key === undefined ? [] : [key];
       }),
     users,
+    capacity,
+    remainingCapacity(accountId, meter, nowMs) {
+      const account = accounts.get(accountId);
+      return account === undefined ? null : remainingCapacity(meterCapacity(capacity, account, meter, nowMs));
+    },
     waitForOutcome(commandId, timeoutMs) {
       const known = outcomes.get(commandId);
       if (known !== undefined) return Promise.resolve(known);
