@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type { AccountCommands } from '../infra/accounts/commands.js';
+import type { LedgerView } from '../infra/accounts/ledger-view.js';
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
@@ -14,6 +15,7 @@ import type { PasswordHasher } from './auth/password-hasher.js';
 import type { SessionDirectory } from './auth/session.js';
 import { createSessionAdmission } from './auth/session-admission.js';
 import { createSignInThrottle } from './auth/sign-in-throttle.js';
+import type { PaymentProvider } from './billing/port.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
@@ -39,6 +41,7 @@ import { createLinkRoutes } from './routes/auth/link.js';
 import { createProviderRoutes } from './routes/auth/provider.js';
 import { createSignOutRoutes } from './routes/auth/sessions.js';
 import { createSignInRoutes } from './routes/auth/sign-in.js';
+import { createBillingRoutes } from './routes/billing/routes.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
 import { createScoreRoutes } from './routes/copy-pnl/score-routes.js';
@@ -79,10 +82,14 @@ export interface ServiceDeps {
   readonly createKey: CreateKeyDeps;
   /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
   readonly pools: PoolDirectory;
-  readonly accounts: Pick<AccountsReadModel, 'account' | 'keysOf' | 'users' | 'waitForOutcome'>;
+  readonly accounts: Pick<AccountsReadModel, 'account' | 'capacity' | 'keysOf' | 'users' | 'waitForOutcome'>;
   readonly sendCommand: AccountCommands['send'];
   readonly passwords: PasswordHasher;
   readonly mailer: Mailer;
+  /** Ledger entries, following the same log as `accounts`. */
+  readonly ledger: LedgerView;
+  /** Who takes payments for packages; null: they are not sold. */
+  readonly payments: PaymentProvider | null;
   /** OpenID Connect provider for signing in; null: none. */
   readonly provider: IdentityProvider | null;
   readonly rateLimitStore: RateLimitStore;
@@ -159,8 +166,17 @@ export function createService(deps: ServiceDeps): Service {
     ...createSignInRoutes(signIn),
     ...createProviderRoutes({ ...signIn, provider: deps.provider, logger }),
     ...createSignOutRoutes(signIn),
-    ...createAccountRoutes({ ...signIn, accounts: deps.accounts, billing: null }),
+    ...createAccountRoutes({ ...signIn, accounts: deps.accounts, billing: deps.payments?.name ?? null }),
     createPasswordRoute(signIn),
+    ...createBillingRoutes({
+      provider: deps.payments,
+      decide: signIn.decide,
+      send: deps.sendCommand,
+      accounts: deps.accounts,
+      ledger: deps.ledger,
+      logger,
+      metrics: deps.metrics,
+    }),
     ...createAccountKeyRoutes({ decide: signIn.decide, accounts: deps.accounts, tables }),
     ...createCatalogRoutes({ tables, cache, prices: readers.prices }),
     ...createOracleRoutes({ tables, cache }),

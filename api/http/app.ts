@@ -135,7 +135,10 @@ export function createApp(deps: AppDeps): Express {
 
   for (const route of deps.routes) {
     const bodyLimitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
-    const readJson = express.json({ limit: bodyLimitBytes, type: () => true });
+    const readBody =
+      route.rawBody === true
+        ? express.raw({ limit: bodyLimitBytes, type: () => true, inflate: false })
+        : express.json({ limit: bodyLimitBytes, type: () => true });
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const observe = (request: Request, response: Response) => {
       const startedMs = performance.now();
@@ -157,9 +160,9 @@ export function createApp(deps: AppDeps): Express {
       if (route.jsonOnly === true && !isJson(request.headers['content-type'])) {
         throw new ApiError({ kind: 'wrong_content_type', expected: JSON_TYPE });
       }
-      if (route.body !== null) {
+      if (route.body !== null || route.rawBody === true) {
         await new Promise<void>((resolve, reject) => {
-          readJson(request, response, (error?: unknown) =>
+          readBody(request, response, (error?: unknown) =>
             error === undefined
               ? resolve()
               : reject(new ApiError(toBodyFailure(error, bodyLimitBytes), { cause: error })),
@@ -170,17 +173,19 @@ export function createApp(deps: AppDeps): Express {
       const { reads = [], answersWhileEmpty } = route;
       const headers = rejectUntilReady(reads, deps.progress.current(), answersWhileEmpty);
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      const { body } = request as { body?: unknown };
       const reply = await route.handle(
         {
           query: queryOf(request),
           params: request.params as Record<string, string>,
-          body: (request as { body?: unknown }).body,
+          body,
         },
         {
           requestId: requestIdOf(response),
           clientIp: request.ip ?? '',
           headers: request.headers,
           rawQuery: queryOf(request),
+          rawBody: route.rawBody === true && Buffer.isBuffer(body) ? body : null,
           nowMs: deps.nowMs(),
           elapsedMs: () => Math.round(performance.now() - startedMs),
           caller,

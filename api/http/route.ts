@@ -22,6 +22,8 @@ export interface RequestContext {
   readonly headers: IncomingHttpHeaders;
   /** The query as sent, for routes that pass it on whole. */
   readonly rawQuery: URLSearchParams;
+  /** The body as received, on routes with `rawBody`; else null. */
+  readonly rawBody: Buffer | null;
   readonly nowMs: number;
   /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
@@ -68,6 +70,8 @@ interface RouteCommon {
   readonly feature?: Feature;
   /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */
   readonly jsonOnly?: boolean;
+  /** The body is not parsed: the handler gets its bytes, for a signature. */
+  readonly rawBody?: true;
   /** Largest body in bytes; default: 16 KiB. */
   readonly bodyLimitBytes?: number;
   /** Also counts in the trade-history bucket. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
+import { type BillingConfig, billingOf, redactBilling } from './billing-config.js';
 import { environment, type ParsedEnvironment } from './environment.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
@@ -76,6 +77,7 @@ export interface Config {
   /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
   readonly signIn: SignInConfig;
+  readonly billing: BillingConfig;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
     readonly mode: 'recorded' | 'live';
@@ -194,6 +196,7 @@ export function loadConfig(env: Environment = process.env): Config {
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
     signIn: signInOf(e),
+    billing: billingOf(e),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
       rpcUrl: e.POLYGON_RPC_URL,
@@ -234,6 +237,7 @@ export function redactConfig(config: Config): Config {
         password: config.clickhouse.analyst.password && '[redacted]',
       },
     },
+    billing: redactBilling(config.billing),
     signIn: {
       mail: config.signIn.mail && { ...config.signIn.mail, smtpUrl: redactUrl(config.signIn.mail.smtpUrl) },
       oidc: config.signIn.oidc && { ...config.signIn.oidc, clientSecret: '[redacted]' },

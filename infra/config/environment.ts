@@ -146,6 +146,36 @@ export const environment = z.object({
     'File that contains `OIDC_CLIENT_SECRET`.',
     'none',
   ),
+  BILLING_PROVIDER: setting(
+    z.enum(['none', 'test', 'stripe']).default('none'),
+    'Accounts',
+    'Who takes payments for usage packages. `none`: nothing is sold and no price is shown. `test`: a page that says so confirms payments without money.',
+  ),
+  STRIPE_SECRET_KEY: setting(
+    z.string().min(8).optional(),
+    'Accounts',
+    'Secret or restricted key of Stripe. Required with `BILLING_PROVIDER=stripe`.',
+    'none',
+  ),
+  STRIPE_SECRET_KEY_FILE: setting(z.string().optional(), 'Accounts', 'File that contains `STRIPE_SECRET_KEY`.', 'none'),
+  STRIPE_WEBHOOK_SECRET: setting(
+    z.string().min(8).optional(),
+    'Accounts',
+    'Signing secret of the webhook endpoint `<PUBLIC_URL>/v1/billing/stripe/webhook`. Required with `BILLING_PROVIDER=stripe`.',
+    'none',
+  ),
+  STRIPE_WEBHOOK_SECRET_FILE: setting(
+    z.string().optional(),
+    'Accounts',
+    'File that contains `STRIPE_WEBHOOK_SECRET`.',
+    'none',
+  ),
+  STRIPE_API_BASE: setting(
+    z.url({ protocol: /^https?$/, error: 'expected https://host[:port]' }).optional(),
+    'Accounts',
+    "Another address of Stripe's API. Needs https, except on loopback.",
+    "Stripe's",
+  ),
   POLYGON_RPC_URL: setting(
     optionalUrl,
     'Sources',

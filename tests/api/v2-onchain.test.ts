@@ -610,6 +610,7 @@ describe('/v2/onchain trades/all', () => {
       clientIp: '',
       headers: {},
       rawQuery: new URLSearchParams(),
+      rawBody: null,
       nowMs: api.clock.nowMs,
       elapsedMs: () => 0,
       caller,

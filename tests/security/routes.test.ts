@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request as rawRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createStripeProvider } from '../../api/billing/stripe.js';
 import { loadConfig } from '../../infra/config/config.js';
 import { adminPaths, startAdminServer } from '../../infra/telemetry/admin-server.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -86,7 +87,13 @@ describe('the api', () => {
       start: async () => ({ url: 'http://provider.test/', attempt: { state: '', nonce: '', verifier: '' } }),
       finish: () => Promise.reject(new Error('no response of a provider here')),
     };
-    api = await startApi({ nowMs: Date.UTC(2027, 4, 22), provider });
+    const payments = createStripeProvider({
+      secretKey: 'sk_test_of_this_test',
+      webhookSecret: 'whsec_of_this_test',
+      apiBase: 'http://127.0.0.1:9',
+      publicUrl: 'http://api.test',
+    });
+    api = await startApi({ nowMs: Date.UTC(2027, 4, 22), provider, payments });
     port = Number(new URL(api.url).port);
   });
   afterAll(() => api.stop());

@@ -3,6 +3,7 @@ import type { IdentityProvider } from '../../api/auth/identity-provider.js';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
 import { createPasswordHasher } from '../../api/auth/password-hasher.js';
 import { createSessionDirectory } from '../../api/auth/session.js';
+import type { PaymentProvider } from '../../api/billing/port.js';
 import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
@@ -17,6 +18,7 @@ import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
 import type { ChainState, Profiles } from '../../api/wallets/ports.js';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
+import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
@@ -109,6 +111,8 @@ export async function startApi(options: {
   chainState?: ChainState;
   profiles?: Profiles;
   provider?: IdentityProvider;
+  /** Default: packages are not sold. */
+  payments?: PaymentProvider;
   /** Default: http://api.test */
   baseUrl?: string;
   /** Load progress of the tables; default: loaded. */
@@ -127,7 +131,12 @@ export async function startApi(options: {
   const processing = processor.run(signal);
   const onUnreadable = createOnUnreadable({ metrics, logger });
   const pools = createPoolDirectory();
-  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState: pools.apply });
+  const ledger = createLedgerView();
+  const onState: typeof pools.apply = (...change) => {
+    pools.apply(...change);
+    ledger.apply(...change);
+  };
+  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState });
   const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
   const gateways = createGatewayView({ log, codec, signal, onUnreadable });
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
@@ -155,6 +164,8 @@ export async function startApi(options: {
     sessions: createSessionDirectory(accounts.users),
     accounts,
     sendCommand: commands.send,
+    ledger,
+    payments: options.payments ?? null,
     passwords: createPasswordHasher(),
     mailer: { send: (mail) => mails.push(mail) },
     provider: options.provider ?? null,
