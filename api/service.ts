@@ -224,7 +224,14 @@ export function createService(deps: ServiceDeps): Service {
     allowedHosts: deps.allowedHosts,
     serverOrigin,
     upgradeUrl,
-    pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
+    pages: (app) =>
+      mountPages(app, {
+        openApi,
+        asyncApi,
+        baseUrl: deps.baseUrl,
+        socket: deps.socket,
+        dashboard: { hasProvider: deps.provider !== null, hasBilling: false },
+      }),
   });
   return {
     app,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
+import { plans } from '../../../schemas/plans.js';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
 import { BODY_ERROR, emailField, passwordField } from '../../auth/sign-in-fields.js';
@@ -12,10 +13,19 @@ import { confirmOwner } from './confirm.js';
 /** How packages are paid; null: they are not sold here. */
 export type Billing = 'test' | 'stripe' | null;
 
+const limit = z.int().nullable();
+const limitsSchema = z.object({
+  standard_per_minute: z.int(),
+  heavy_per_minute: limit.meta({ description: 'Trade history of /v3; null: not in the plan.' }),
+  event_sockets: limit.meta({ description: 'null: unlimited.' }),
+  orderbook_sockets: limit.meta({ description: 'null: unlimited.' }),
+  api_keys: z.int(),
+});
 const accountSchema = z.object({
   account_id: z.string(),
   email: z.string(),
   plan: z.enum(['free', 'starter', 'growth', 'enterprise']),
+  limits: limitsSchema,
   created_at: z.int().meta({ description: 'Unix seconds.' }),
   has_password: z.boolean(),
   session_expires_at: z.int().meta({ description: 'Unix seconds.' }),
@@ -43,6 +53,13 @@ export function createAccountRoutes(
           account_id: '5a4c1f6e-7e2b-4f0e-9a53-0d6c1a9b2e11',
           email: 'desk@fund.example',
           plan: 'starter',
+          limits: {
+            standard_per_minute: 1000,
+            heavy_per_minute: 1000,
+            event_sockets: 10,
+            orderbook_sockets: 10,
+            api_keys: 3,
+          },
           created_at: 1790035200,
           has_password: true,
           session_expires_at: 1791244800,
@@ -55,11 +72,19 @@ export function createAccountRoutes(
         const account = deps.accounts.account(session.accountId);
         const user = deps.users.user(session.userId);
         if (account === undefined || user === undefined) throw new ApiError({ kind: 'no_session' });
+        const terms = plans[account.plan];
         return {
           body: {
             account_id: account.account_id,
             email: user.email,
             plan: account.plan,
+            limits: {
+              standard_per_minute: terms.standardPerMinute,
+              heavy_per_minute: terms.heavyPerMinute,
+              event_sockets: terms.eventSockets,
+              orderbook_sockets: terms.orderbookSockets,
+              api_keys: terms.apiKeys,
+            },
             created_at: Math.floor(account.created_at_ms / 1000),
             has_password: user.password_hash !== null,
             session_expires_at: Math.floor(session.expiresAtMs / 1000),
