@@ -22,7 +22,7 @@ import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
+import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
@@ -113,13 +113,15 @@ export async function startApi(options: {
   provider?: IdentityProvider;
   /** Default: packages are not sold. */
   payments?: PaymentProvider;
+  /** Default: silent. */
+  logger?: Logger;
   /** Default: http://api.test */
   baseUrl?: string;
   /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
   const engine = await startTestClickHouse();
-  const logger = silentLogger();
+  const logger = options.logger ?? silentLogger();
   await migrate({ client: engine.client, migrations, logger });
   const metrics = createMetrics({ process: 'test', defaults: false });
   const codec = createCodec();
