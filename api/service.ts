@@ -230,7 +230,8 @@ export function createService(deps: ServiceDeps): Service {
         asyncApi,
         baseUrl: deps.baseUrl,
         socket: deps.socket,
-        dashboard: { hasProvider: deps.provider !== null, hasBilling: false },
+        dashboard: { hasProvider: deps.provider !== null, hasBilling: deps.payments !== null },
+        testPayments: deps.payments?.name === 'test',
       }),
   });
   return {

@@ -15,12 +15,15 @@ import { homeBody, referenceBody, swaggerInit } from './docs/page.js';
 import { docsCss } from './docs/style.js';
 import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
 import { CSS, HTML, JAVASCRIPT, packageFile, type StaticFile } from './static-file.js';
+import { testPaymentFiles } from './test-payment/page.js';
 
 /** All pages (`/`, `/docs`, `/console`, `/app`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
   readonly socket: SocketAddress;
   readonly dashboard: DashboardOptions;
+  /** Whether purchases are confirmed without money. */
+  readonly testPayments: boolean;
 }): readonly StaticFile[] {
   const { baseUrl, socket, dashboard } = options;
   const socketData = `data-port="${socket.port}" data-socket="${escapeHtml(socket.url ?? '')}"`;
@@ -65,6 +68,7 @@ export function pageFiles(options: {
       html(path, dashboardPage(view as DashboardView), () => dashboardPolicy),
     ),
     ...dashboardFiles(),
+    ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),
     html('/docs', referencePage),
     { path: '/docs/init.js', content: swaggerInit, type: JAVASCRIPT, maxAgeS: 0 },
     { path: '/docs/docs.css', content: docsCss, type: CSS, maxAgeS: 0 },

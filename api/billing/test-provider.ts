@@ -1,7 +1,7 @@
 import type { PaymentProvider } from './port.js';
 
 /** Page on which a test payment is confirmed. */
-export const TEST_PAYMENT_PAGE = '/dashboard/test-payment';
+const TEST_PAYMENT_PAGE = '/dashboard/test-payment';
 
 /** A provider without money, for trying out purchases: its page says so, and confirms the payment at a press of a button. */
 export function createTestProvider(options: { publicUrl: string }): PaymentProvider {

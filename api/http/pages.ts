@@ -30,6 +30,7 @@ export function mountPages(
     baseUrl: string;
     socket: SocketAddress;
     dashboard: DashboardOptions;
+    testPayments: boolean;
   },
 ): void {
   // Clients on any origin may read the documents; pages and their assets are for this origin only.
