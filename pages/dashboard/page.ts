@@ -71,9 +71,9 @@ const METERS = [
 ] as const;
 
 const packages = `<section id="packages-panel"><div class="bar"><h2 id="packages-title">Packages</h2><span id="packages-status" role="status"></span></div>
-<p id="test-payments" class="notice" hidden><b>Test payments.</b> No money is taken here, and nothing bought here has a price.</p>
+<p id="test-payments" class="notice" hidden><b>Test payments.</b> This server takes no money: a press of a button stands for the payment.</p>
 <form id="buy-form" class="notice"><p class="hint" id="package-terms"></p>
-<p class="entry"><label for="meter">Meter</label><select id="meter" name="meter">${METERS.map(([value, text]) => `<option value="${value}">${text}</option>`).join('')}</select></p>
+<p class="entry"><label for="meter">Kind</label><select id="meter" name="meter"></select></p>
 ${field('count', 'Packages', 'type="number" inputmode="numeric" min="1" max="100" step="1" value="1" required')}
 <p><button class="primary" type="submit">Buy</button> <output id="total" for="count"></output></p></form>
 <div id="packages" class="list"></div>
