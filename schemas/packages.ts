@@ -1,5 +1,5 @@
-import { plans } from './plans.js';
-import type { Account, AccountMeter, CustomLimits } from './types.gen.js';
+import { accountTerms } from './plans.js';
+import type { Account, AccountMeter } from './types.gen.js';
 
 /** Usage meters, in the order in which they are shown. */
 export const accountMeters = [
@@ -26,16 +26,7 @@ export const usagePackages = {
   } satisfies Record<AccountMeter, number>,
 } as const;
 
-const customAllowance = {
-  api_requests: 'api_requests_per_month',
-  orderbook_chainlink_bytes: 'orderbook_chainlink_bytes_per_month',
-  onchain_event_bytes: 'onchain_event_bytes_per_month',
-} as const satisfies Record<AccountMeter, keyof CustomLimits>;
-
 /** Quantity of a meter that a service month of the account includes; null: unlimited. */
-export function monthlyAllowance(
-  { plan, custom_limits: custom }: Pick<Account, 'plan' | 'custom_limits'>,
-  meter: AccountMeter,
-): number | null {
-  return custom?.[customAllowance[meter]] ?? plans[plan].monthlyAllowance[meter];
+export function monthlyAllowance(account: Pick<Account, 'plan' | 'custom_limits'>, meter: AccountMeter): number | null {
+  return accountTerms(account).monthlyAllowance[meter];
 }

@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import { isTransient } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { missingFeatureStatus, plans } from '../../schemas/plans.js';
+import { missingFeatureStatus } from '../../schemas/plans.js';
 import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js';
 import type { SessionCaller } from '../auth/session.js';
@@ -121,7 +121,7 @@ export function createApp(deps: AppDeps): Express {
     if (route.auth === 'optional' && key === null) return null;
     const caller = authenticate(key, deps.keys);
     response.locals.caller = caller;
-    const gated = route.feature !== undefined && !plans[caller.plan].features[route.feature];
+    const gated = route.feature !== undefined && !caller.terms.features[route.feature];
     const nowMs = deps.nowMs();
     const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);

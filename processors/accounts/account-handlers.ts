@@ -1,8 +1,8 @@
-import { commonLimits } from '../../schemas/plans.js';
-import type { Account } from '../../schemas/types.gen.js';
+import { commonLimits, customLimitBounds } from '../../schemas/plans.js';
+import type { Account, CustomLimits } from '../../schemas/types.gen.js';
 import { accept, type CommandHandlers, reject } from './command-result.js';
 import { newKey } from './key-handlers.js';
-import { entityOf } from './state.js';
+import { entitiesOf, entityOf, openAccount } from './state.js';
 
 /** Days before the day of a command whose first-wins records are retained. */
 export const IP_RETENTION_DAYS = 2;
@@ -28,8 +28,16 @@ export const newAccount = (
   },
 });
 
+const areValidLimits = (limits: CustomLimits): boolean =>
+  Object.entries(customLimitBounds).every(([name, most]) => {
+    const value = limits[name as keyof CustomLimits];
+    return value === null || (Number.isInteger(value) && value >= 0 && value <= most);
+  });
+
 /** Accounts, their plans and limits, and free keys without sign-in. */
-export const accountHandlers: CommandHandlers<'CreateAccount' | 'CreateFreeKey' | 'SetPlan'> = {
+export const accountHandlers: CommandHandlers<
+  'CreateAccount' | 'CreateFreeKey' | 'SetPlan' | 'SetCustomLimits' | 'DeleteAccount'
+> = {
   CreateAccount(state, { account_id: id, plan, label }, { atMs }) {
     if (state.accounts.has(entityOf.account(id))) return reject('account_exists', id);
     return accept(id, newAccount(id, plan, label, atMs, 0));
@@ -46,8 +54,29 @@ export const accountHandlers: CommandHandlers<'CreateAccount' | 'CreateFreeKey' 
     });
   },
   SetPlan(state, { account_id: id, plan }) {
-    const account = state.accounts.get(entityOf.account(id));
+    const account = openAccount(state, id);
     if (account === undefined) return reject('unknown_account', null);
     return accept(id, { 'oddstream.Account': { ...account, plan } });
+  },
+  SetCustomLimits(state, { account_id: id, limits }) {
+    const account = openAccount(state, id);
+    if (account === undefined) return reject('unknown_account', null);
+    if (limits !== null && !areValidLimits(limits)) return reject('invalid_limits', id);
+    return accept(id, { 'oddstream.Account': { ...account, custom_limits: limits } });
+  },
+  DeleteAccount(state, { account_id: id }, { atMs }) {
+    const account = state.accounts.get(entityOf.account(id));
+    if (account === undefined) return reject('unknown_account', null);
+    if (account.deleted_at_ms !== null) return accept(id);
+    const revoked = entitiesOf(state, id, 'key').flatMap((entity) => {
+      const key = state.keys.get(entity);
+      // The name is its owner's text.
+      return key === undefined ? [] : [{ 'oddstream.Key': { ...key, active: false, name: '' } }];
+    });
+    const deleted = { ...account, label: '', active_keys: 0, deleted_at_ms: atMs };
+    return {
+      ...accept(id, { 'oddstream.Account': deleted }, ...revoked),
+      removed: ['user', 'session', 'link', 'pool'].flatMap((kind) => entitiesOf(state, id, kind)),
+    };
   },
 };

@@ -3,14 +3,24 @@ import { accountHandlers, IP_RETENTION_DAYS, utcDay } from './account-handlers.j
 import { type CommandContext, type CommandHandlers, type CommandResult, reject } from './command-result.js';
 import { keyHandlers } from './key-handlers.js';
 import { packageHandlers } from './package-handlers.js';
-import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
+import { poolHandlers } from './pool-handlers.js';
+import { type AccountsState, applyChange, type EntityChange, entityOf, takeExpired } from './state.js';
 import { userHandlers } from './user-handlers.js';
 
 /** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
 export const MAX_OUTCOMES = 10_000;
 const OUTCOME_RETENTION_MS = 24 * 3_600_000;
 
-const handlers: Partial<CommandHandlers> = { ...accountHandlers, ...keyHandlers, ...userHandlers, ...packageHandlers };
+/** Sessions, links and replaced keys that one command removes at most; later commands remove the others. */
+const MAX_EXPIRED_PER_COMMAND = 100;
+
+const handlers: CommandHandlers = {
+  ...accountHandlers,
+  ...keyHandlers,
+  ...poolHandlers,
+  ...userHandlers,
+  ...packageHandlers,
+};
 type AnyHandler = (state: AccountsState, command: unknown, context: CommandContext) => CommandResult;
 
 /** Outcome and entity changes of a command. Pure. A command that this version does not know is rejected. */
@@ -42,7 +52,7 @@ function entityOfState(state: AccountState['state']): string {
   throw new Error('An outcome has no entity');
 }
 
-/** Tombstones for outcomes and first-wins records that no later command needs. */
+/** Tombstones for outcomes and first-wins records that no later command needs, and for what has expired. */
 function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
   const expired: string[] = [];
   let surplus = state.outcomes.size - MAX_OUTCOMES;
@@ -56,6 +66,7 @@ function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
     if (day >= firstDay) break;
     expired.push(entity);
   }
+  expired.push(...takeExpired(state, atMs, MAX_EXPIRED_PER_COMMAND));
   return expired.map((entity) => ({ entity, value: null }));
 }
 

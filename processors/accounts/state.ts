@@ -12,6 +12,7 @@ import type {
   UsageSettlement,
   User,
 } from '../../schemas/types.gen.js';
+import { createExpiryQueue, type ExpiryQueue } from './expiry-queue.js';
 
 /** A record of accounts.state: a new value of an entity, or null for its removal. */
 export interface EntityChange {
@@ -38,6 +39,8 @@ export interface AccountsState {
   readonly userByLogin: Map<string, string>;
   /** Entities of one-time links by email, oldest first. */
   readonly linksByEmail: Map<string, Set<string>>;
+  /** Sessions, one-time links and replaced keys; contains entries of entities that were removed. */
+  readonly expiries: ExpiryQueue;
 }
 
 export const entityOf = {
@@ -71,12 +74,19 @@ export function createAccountsState(): AccountsState {
     entitiesOf: new Map(),
     userByLogin: new Map(),
     linksByEmail: new Map(),
+    expiries: createExpiryQueue(),
   };
 }
 
 const kindOf = (entity: string): string => entity.slice(0, entity.indexOf(':'));
 
-/** Entities of one kind that belong to an account, in order of their creation. */
+/** The account, unless it is unknown or deleted. */
+export function openAccount(state: AccountsState, accountId: string): Account | undefined {
+  const account = state.accounts.get(entityOf.account(accountId));
+  return account?.deleted_at_ms === null ? account : undefined;
+}
+
+/** Entities of one kind that belong to an account, in order of their newest record: the order in which a restart loads them. */
 export function entitiesOf(state: AccountsState, accountId: string, kind: string): readonly string[] {
   return [...(state.entitiesOf.get(accountId)?.get(kind) ?? [])];
 }
@@ -132,24 +142,45 @@ function remove(state: AccountsState, entity: string): void {
   entities?.delete(entity);
 }
 
+/** Unix ms at which an entity is removed; null: never. A grant expires through the ledger. */
+function expiryOf(value: object): number | null {
+  if ('grant_id' in value) return null;
+  const { expires_at_ms: expiresAtMs = null } = value as { readonly expires_at_ms?: number | null };
+  return expiresAtMs;
+}
+
 function put<T extends { readonly account_id: string }>(
   state: AccountsState,
   entities: Map<string, T>,
   entity: string,
   value: T,
 ): void {
+  const expiresAtMs = expiryOf(value);
+  if (expiresAtMs !== null) state.expiries.add(entity, expiresAtMs);
   entities.set(entity, value);
   const kinds = state.entitiesOf.get(value.account_id) ?? new Map<string, Set<string>>();
   const kind = kindOf(entity);
   state.entitiesOf.set(value.account_id, kinds.set(kind, (kinds.get(kind) ?? new Set<string>()).add(entity)));
 }
 
+/** Removes up to `most` entries of `expiries` that are due at `atMs` and returns the entities that still exist and have expired. */
+export function takeExpired(state: AccountsState, atMs: number, most: number): readonly string[] {
+  const expired = new Set<string>();
+  while (expired.size < most) {
+    const first = state.expiries.first();
+    if (first === undefined || first.expiresAtMs > atMs) break;
+    state.expiries.removeFirst();
+    const current = mapOf(state, first.entity)?.get(first.entity);
+    if (current !== undefined && expiryOf(current) === first.expiresAtMs) expired.add(first.entity);
+  }
+  return [...expired];
+}
+
 /** Applies a change to the state, both for new changes and for records loaded at start. */
 export function applyChange(state: AccountsState, { entity, value: change }: EntityChange): void {
-  if (change === null) {
-    remove(state, entity);
-    return;
-  }
+  // Also before a new value: its account and its place in the order of entities are those of the newest record, as after a restart.
+  remove(state, entity);
+  if (change === null) return;
   const value = change.state;
   if ('oddstream.Account' in value) put(state, state.accounts, entity, value['oddstream.Account']);
   else if ('oddstream.Key' in value) put(state, state.keys, entity, value['oddstream.Key']);
@@ -168,8 +199,6 @@ export function applyChange(state: AccountsState, { entity, value: change }: Ent
   else if ('oddstream.Outcome' in value)
     state.outcomes.set(entity, { outcome: value['oddstream.Outcome'], atMs: change.updated_at_ms });
   else if ('oddstream.User' in value) {
-    const previous = state.users.get(entity);
-    for (const login of previous === undefined ? [] : loginsOf(previous)) state.userByLogin.delete(login);
     put(state, state.users, entity, value['oddstream.User']);
     for (const login of loginsOf(value['oddstream.User'])) state.userByLogin.set(login, entity);
   }

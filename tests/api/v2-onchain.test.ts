@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReaders } from '../../api/readers.js';
 import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { plans } from '../../schemas/plans.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
 import {
@@ -604,7 +605,7 @@ describe('/v2/onchain trades/all', () => {
   it('sets partial beyond the cap, and is not cached then', async () => {
     const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
-    const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
+    const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
     const context = {
       requestId: '',
       clientIp: '',

@@ -138,7 +138,14 @@ export async function startApi(options: {
     pools.apply(...change);
     ledger.apply(...change);
   };
-  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState });
+  const accounts = createAccountsReadModel({
+    log,
+    codec,
+    signal,
+    onUnreadable,
+    onState,
+    nowMs: () => clock.nowMs,
+  });
   const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
   const gateways = createGatewayView({ log, codec, signal, onUnreadable });
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);

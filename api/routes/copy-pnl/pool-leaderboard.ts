@@ -126,7 +126,7 @@ export function createPoolLeaderboardRoute(deps: {
       await enforceCopyPnlLimit(deps.rateLimitStore, context);
       const { period, order, limit, offset } = asked;
       const filters = { min_trade_count: asked.min_trade_count, exclude_toxic: asked.exclude_toxic };
-      const wallets = deps.pools.walletsOf(caller.keyHash);
+      const wallets = deps.pools.walletsOf(caller.poolKeyHash);
       const [board, lastRefresh] = await Promise.all([
         deps.scores.leaderboard(wallets, {
           period,
