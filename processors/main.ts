@@ -33,6 +33,7 @@ import { publishViews } from './public-views/publish.js';
 import { publicViews } from './public-views/views.js';
 import { createReadiness, lagCheck, statefulCheck } from './readiness.js';
 import { runConcurrently } from './run-concurrently.js';
+import { createSettlement } from './settlement/settlement.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { retryUntilSuccess } from './sink/retry.js';
@@ -169,6 +170,20 @@ runProcess({
               if (!runSignal.aborted) await updater.run(runSignal);
             },
             // The API reports itself whether the sums are there.
+            check: async () => ({ ok: true }),
+          };
+        },
+      },
+      {
+        name: 'settlement',
+        create: () => {
+          const settlement = createSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await settlement.run(runSignal);
+            },
+            // Readiness does not depend on settlements.
             check: async () => ({ ok: true }),
           };
         },
