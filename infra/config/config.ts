@@ -87,6 +87,10 @@ export interface Config {
     readonly startBlock: number | undefined;
     readonly rtdsUrl: string;
     readonly gammaUrl: string;
+    readonly orderbookWsUrl: string;
+    readonly orderbookRestUrl: string;
+    /** 0: no order books are read. */
+    readonly orderbookTokens: number;
     readonly recordedDir: string;
     readonly recordedHistoryOnly: boolean;
   };
@@ -204,6 +208,9 @@ export function loadConfig(env: Environment = process.env): Config {
       startBlock: e.CHAIN_START_BLOCK,
       rtdsUrl: e.RTDS_URL,
       gammaUrl: e.GAMMA_URL,
+      orderbookWsUrl: e.ORDERBOOK_WS_URL,
+      orderbookRestUrl: e.ORDERBOOK_REST_URL,
+      orderbookTokens: e.ORDERBOOK_TOKENS,
       recordedDir: resolve(e.RECORDED_DIR),
       recordedHistoryOnly: e.RECORDED_HISTORY_ONLY,
     },
@@ -248,6 +255,8 @@ export function redactConfig(config: Config): Config {
       rpcWsUrl: sources.rpcWsUrl && redactUrl(sources.rpcWsUrl),
       rtdsUrl: redactUrl(sources.rtdsUrl),
       gammaUrl: redactUrl(sources.gammaUrl),
+      orderbookWsUrl: redactUrl(sources.orderbookWsUrl),
+      orderbookRestUrl: redactUrl(sources.orderbookRestUrl),
     },
   };
 }

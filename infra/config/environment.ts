@@ -204,6 +204,21 @@ export const environment = z.object({
     'Sources',
     'Catalogue (used together with `POLYGON_RPC_URL`).',
   ),
+  ORDERBOOK_WS_URL: setting(
+    z.url().default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
+    'Sources',
+    'Market channel with the order books (used together with `POLYGON_RPC_URL`; recorded input has synthetic books).',
+  ),
+  ORDERBOOK_REST_URL: setting(
+    z.url().default('https://clob.polymarket.com'),
+    'Sources',
+    'REST address of the same service, for fresh books.',
+  ),
+  ORDERBOOK_TOKENS: setting(
+    z.coerce.number().int().min(0).max(20_000).default(4_000),
+    'Sources',
+    'Outcome tokens whose books are read, of the most active open markets; 0 reads none.',
+  ),
   RECORDED_DIR: setting(z.string().default('./tests/recorded/set'), 'Sources', 'Directory of the recorded input.'),
   RECORDED_HISTORY_ONLY: setting(
     flag,

@@ -1,4 +1,5 @@
 import type { VenueMessage } from './messages.js';
+import type { FollowedToken } from './order-books.js';
 
 /** What a feed reports. */
 export interface FeedEvents {
@@ -20,7 +21,7 @@ export interface BookFeed {
   /** Books made around recorded trades, not of the venue. */
   readonly synthetic: boolean;
   /** Reads these tokens from now on, and no others. */
-  follow(tokenIds: readonly string[]): void;
+  follow(tokens: readonly FollowedToken[]): void;
   /** Subscribes a token again. */
   resubscribe(tokenId: string): void;
   /** Ends the connection of a token and opens another. */

@@ -4,11 +4,11 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import { tryDecode } from '../../schemas/try-decode.js';
 import { createAppender } from '../shared/appender.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import type { SourceStatusWriter } from '../shared/source-status.js';
 import { createBookRecords } from './book-records.js';
+import { chainTrades } from './chain-trades.js';
 import type { BookFeed, FeedEvents } from './feed.js';
 import { createFollowedTokens } from './followed-tokens.js';
 import { createOrderBooks, type OrderBooks } from './order-books.js';
@@ -127,7 +127,7 @@ export async function runOrderBook(deps: {
     silence.forget(leaving);
     repairs.forget(leaving);
     books.follow(tokens);
-    feed.follow([...next]);
+    feed.follow(tokens);
     current = next;
   };
   const check = () => {
@@ -145,14 +145,8 @@ export async function runOrderBook(deps: {
   };
   /** Trades of the chain, as proof that a book must have changed. */
   const readTrades = async () => {
-    const topic = topics.chainHead.name;
-    const { next } = await log.bounds(topic, 0);
-    for await (const { records } of log.read({ topic, partition: 0, from: { offset: next }, follow: true, signal }))
-      for (const { value } of records) {
-        const event = value === null ? undefined : tryDecode(codec, value, () => undefined);
-        if (event?.kind === 'trade' && books.has(event.value.token_id))
-          silence.traded(event.value.token_id, Date.now());
-      }
+    for await (const { token_id: tokenId } of chainTrades(log, codec, signal))
+      if (books.has(tokenId)) silence.traded(tokenId, Date.now());
   };
 
   status.update({ detail: feed.description, phase: 'live', progress: 1 });

@@ -91,8 +91,8 @@ export function createVenueFeed(deps: {
     description: `market channel of ${new URL(deps.url).host}`,
     synthetic: false,
     fetchBook: rest.fetch,
-    follow(tokenIds) {
-      const wanted = new Set(tokenIds);
+    follow(tokens) {
+      const wanted = new Set(tokens.map(({ tokenId }) => tokenId));
       const present = new Set<string>();
       for (const lane of [...lanes]) {
         const leaving = [...lane.tokens].filter((token) => !wanted.has(token));
