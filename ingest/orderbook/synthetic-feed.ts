@@ -25,7 +25,6 @@ export interface RecordedTrade {
 interface SyntheticBook {
   readonly token: FollowedToken;
   readonly book: OrderBook;
-  lastTradePrice: string;
 }
 
 /** Whole shares of a level, the same for the same token, price and turn. */
@@ -48,6 +47,9 @@ export function createSyntheticFeed(deps: {
 }): BookFeed {
   const { events, signal, nowMs = Date.now } = deps;
   const books = new Map<string, SyntheticBook>();
+  /** By market: as at the venue, the complementary tokens share it. */
+  const lastTradePrices = new Map<string, string>();
+  const lastTradePriceOf = ({ token }: SyntheticBook): string => lastTradePrices.get(token.market) ?? '';
   let turn = 0;
   let newestMs = 0;
   /** Never the same twice, so that groups of messages are told apart. */
@@ -55,8 +57,9 @@ export function createSyntheticFeed(deps: {
     newestMs = Math.max(nowMs(), newestMs + 1);
     return String(newestMs);
   };
-  const hashOf = ({ token, book, lastTradePrice }: SyntheticBook, timestamp: string): string =>
-    venueHash(
+  const hashOf = (one: SyntheticBook, timestamp: string): string => {
+    const { token, book } = one;
+    return venueHash(
       book,
       {
         market: token.market,
@@ -65,10 +68,11 @@ export function createSyntheticFeed(deps: {
         minOrderSize: MIN_ORDER_SIZE,
         tickSize: TICK_SIZE,
         negRisk: token.negRisk,
-        lastTradePrice,
+        lastTradePrice: lastTradePriceOf(one),
       },
       'ten',
     );
+  };
   const messageOf = (one: SyntheticBook, reason: string | null): VenueMessage & { type: 'book' } => {
     const timestamp = time();
     const book: BookMessage = {
@@ -85,7 +89,7 @@ export function createSyntheticFeed(deps: {
       assetId: one.token.tokenId,
       book,
       tickSize: TICK_SIZE,
-      lastTradePrice: one.lastTradePrice,
+      lastTradePrice: lastTradePriceOf(one),
       minOrderSize: MIN_ORDER_SIZE,
       negRisk: one.token.negRisk,
     };
@@ -109,7 +113,8 @@ export function createSyntheticFeed(deps: {
     const one = books.get(tokenId);
     if (one === undefined || shares === 0n) return;
     const cents = Math.min(98, Math.max(2, Math.round((Number(usdc) / Number(shares)) * 100)));
-    one.lastTradePrice = priceText(cents);
+    const price = priceText(cents);
+    lastTradePrices.set(one.token.market, price);
     const wanted = { BUY: new Map<string, string>(), SELL: new Map<string, string>() };
     for (let n = 1; n <= DEPTH; n++) {
       if (cents - n > 0) wanted.BUY.set(priceText(cents - n), sizeOf(tokenId, cents - n, 0));
@@ -120,16 +125,15 @@ export function createSyntheticFeed(deps: {
     for (const orderSide of ['BUY', 'SELL'] as const) {
       const present = orderSide === 'BUY' ? one.book.bids() : one.book.asks();
       for (const { price } of present) if (!wanted[orderSide].has(price)) changes.push([orderSide, price, '0']);
-      for (const [price, size] of wanted[orderSide]) {
-        if (!present.some((level) => level.price === price)) changes.push([orderSide, price, size]);
-      }
+      for (const [level, size] of wanted[orderSide])
+        if (!present.some((one) => one.price === level)) changes.push([orderSide, level, size]);
     }
     const trade: VenueMessage = {
       type: 'trade',
       market: one.token.market,
       assetId: tokenId,
       timestamp: String(nowMs()),
-      price: one.lastTradePrice,
+      price,
       size: String(Number(shares) / 1e6),
       side,
       feeRateBps: null,
@@ -172,7 +176,7 @@ export function createSyntheticFeed(deps: {
       const wanted = new Map(tokens.map((token) => [token.tokenId, token]));
       for (const tokenId of books.keys()) if (!wanted.has(tokenId)) books.delete(tokenId);
       for (const [tokenId, token] of wanted)
-        if (!books.has(tokenId)) books.set(tokenId, { token, book: createOrderBook(), lastTradePrice: '' });
+        if (!books.has(tokenId)) books.set(tokenId, { token, book: createOrderBook() });
       events.onChange(`${wanted.size} tokens`);
     },
     resubscribe: () => undefined,
