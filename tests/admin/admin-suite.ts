@@ -52,6 +52,16 @@ export function describeAdmin(
       await opened.close();
     });
 
+    const commandsInLog = async () => {
+      const all: AccountCommand[] = [];
+      const read = { topic: topics.accountsCommands.name, partition: 0, from: 'earliest', follow: false } as const;
+      for await (const { records } of opened.log.read(read))
+        for (const { value } of records) {
+          const event = value === null ? null : codec.decode(value);
+          if (event?.kind === 'account_command') all.push(event.value);
+        }
+      return all;
+    };
     const admin = (...args: string[]) =>
       new Promise<{ code: number; out: string; err: string }>((resolve) => {
         const env = { ...process.env, LOG_URL: opened.url, PUBLIC_URL: 'https://odds.example' };
@@ -87,19 +97,16 @@ export function describeAdmin(
       expect(await done('show', 'acme')).toMatch(/courtesy +api_requests +2500000 +2500000 +0 .*outage, "Monday"/);
       expect(await done('revoke-key', 'acme', hashKey(rawKey).slice(0, 16))).toContain('is revoked');
       expect(await done('show', 'acme')).toContain('revoked');
-      const authors = new Set<string>();
-      const commands = { topic: topics.accountsCommands.name, partition: 0, from: 'earliest', follow: false } as const;
-      for await (const { records } of opened.log.read(commands))
-        for (const { value } of records) {
-          const event = value === null ? null : codec.decode(value);
-          if (event?.kind === 'account_command') authors.add(event.value.author);
-        }
+      const authors = new Set((await commandsInLog()).map(({ author }) => author));
       expect([...authors]).toEqual(['system', `operator:${userInfo().username}`]);
     });
 
     it('prints a link that signs in, whose token is not in the log', async () => {
       const link = (await done('sign-in-link', 'Desk@Fund.example')).trim();
       expect(link).toMatch(/^https:\/\/odds\.example\/dashboard\/link#[\w-]{43}$/);
+      const [, token = ''] = link.split('#');
+      const text = JSON.stringify(await commandsInLog());
+      expect([text.includes(token), text.includes('desk@fund.example')]).toEqual([false, true]);
     });
 
     it('exports and verifies the ledger', async () => {
