@@ -33,7 +33,6 @@ import { publishViews } from './public-views/publish.js';
 import { publicViews } from './public-views/views.js';
 import { createReadiness, lagCheck, statefulCheck } from './readiness.js';
 import { runConcurrently } from './run-concurrently.js';
-import { createSettlement } from './settlement/settlement.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { retryUntilSuccess } from './sink/retry.js';
@@ -42,6 +41,7 @@ import { openStateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { createStreamProcessor } from './stream/processor.js';
 import { usageSink } from './usage/sink.js';
+import { createUsageSettlement } from './usage-settlement/usage-settlement.js';
 import { walletActivitySink } from './wallet-activity/sink.js';
 import { walletEventsSink } from './wallet-events/sink.js';
 import { createWalletTagsUpdater } from './wallet-tags/wallet-tags-updater.js';
@@ -175,13 +175,13 @@ runProcess({
         },
       },
       {
-        name: 'settlement',
+        name: 'usage-settlement',
         create: () => {
-          const settlement = createSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+          const usageSettlement = createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
           return {
             async run(runSignal) {
               await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await settlement.run(runSignal);
+              if (!runSignal.aborted) await usageSettlement.run(runSignal);
             },
             // Readiness does not depend on settlements.
             check: async () => ({ ok: true }),

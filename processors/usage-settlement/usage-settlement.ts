@@ -35,7 +35,7 @@ interface Changed {
   nextMs: number;
 }
 
-export interface SettlementPass {
+export interface UsageSettlementPass {
   /** Accounts whose totals were read. */
   readonly accounts: number;
   readonly commands: number;
@@ -45,7 +45,7 @@ export interface SettlementPass {
  * Compares the usage of accounts with their allowance and grants, and sends SettleUsage where it matters (`isDue`). Looks at accounts whose usage,
  * grants or plan have changed; after a start at all. Keeps nothing: what was settled is in accounts.state, and a repeated command changes nothing.
  */
-export function createSettlement(options: {
+export function createUsageSettlement(options: {
   log: Log;
   codec: Codec;
   clickhouse: Pick<ClickHouse, 'query'>;
@@ -55,7 +55,7 @@ export function createSettlement(options: {
   intervalMs?: number;
 }): {
   run(signal: AbortSignal): Promise<void>;
-  pass(signal: AbortSignal): Promise<SettlementPass>;
+  pass(signal: AbortSignal): Promise<UsageSettlementPass>;
   load(signal: AbortSignal): Promise<number>;
 } {
   const { log, codec, clickhouse, logger, nowMs } = options;
@@ -162,7 +162,7 @@ export function createSettlement(options: {
     return allowance !== null && used >= allowance * CLOSE_TO_LIMIT;
   };
 
-  const pass = async (signal: AbortSignal): Promise<SettlementPass> => {
+  const pass = async (signal: AbortSignal): Promise<UsageSettlementPass> => {
     const atMs = nowMs();
     noteExpired(atMs);
     const due = accountsToRead(atMs);

@@ -7,7 +7,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
 import { migrations } from '../../processors/migrations.js';
-import { createSettlement } from '../../processors/settlement/settlement.js';
+import { createUsageSettlement } from '../../processors/usage-settlement/usage-settlement.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, AccountMeter } from '../../schemas/types.gen.js';
@@ -69,7 +69,7 @@ async function start(prefix: string) {
     ]);
   /** One pass of a settlement that has just started, and the outcomes of what it sent. */
   const pass = async () => {
-    const settlement = createSettlement({
+    const settlement = createUsageSettlement({
       log,
       codec,
       clickhouse: engine.client,
