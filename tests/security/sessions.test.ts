@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPasswordHasher } from '../../api/auth/password-hasher.js';
 import { type ApiHarness, type ApiResponse, startApi } from '../support/api.js';
-import { mailedToken, postJson, signInByLink } from '../support/sign-in.js';
+import { mailedToken, postJson, signedIn, signInByLink } from '../support/sign-in.js';
 
 const MINUTE_MS = 60_000;
 const PASSWORD = 'correct horse battery';
@@ -248,4 +248,22 @@ describe('guesses', () => {
     const refused = results.filter((one) => one.status === 'rejected').map((one) => one.reason.failure.kind);
     expect(refused).toEqual(Array.from({ length: 30 - 20 - 2 }, () => 'overloaded'));
   });
+});
+it('an account is deleted with its email and password only, and its keys and sessions end', async () => {
+  const { email, user } = await known();
+  const second = signedIn(api, await postJson(api, '/v1/auth/sign-in', { email, password: PASSWORD }));
+  const { api_key: key } = (await user.send('POST', '/v1/account/keys', { name: 'mine' })).body as { api_key: string };
+  api.clock.nowMs += 16 * MINUTE_MS;
+  expect((await user.send('DELETE', '/v1/account', { email: UNKNOWN, password: PASSWORD })).status).toBe(400);
+  expect((await user.send('DELETE', '/v1/account', { email })).status).toBe(403);
+  expect((await user.send('DELETE', '/v1/account', { email, password: 'wrong password' })).status).toBe(403);
+  expect((await api.get('/v1/account/usage', key)).status).toBe(200);
+  const deleted = await user.send('DELETE', '/v1/account', { email, password: PASSWORD });
+  expect([deleted.status, deleted.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('Max-Age=0')]);
+  expect((await api.get('/v1/account/usage', key)).status).toBe(403);
+  for (const one of [user, second]) expect((await one.get('/v1/account')).status).toBe(401);
+  expect((await postJson(api, '/v1/auth/sign-in', { email, password: PASSWORD })).status).toBe(401);
+  // The address is free for a new account.
+  const again = await signInByLink(api, email);
+  expect((await again.get('/v1/account')).body).toMatchObject({ email, has_password: false });
 });

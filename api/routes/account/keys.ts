@@ -29,7 +29,7 @@ const keySchema = z.object({
   last_used_at: z
     .int()
     .nullable()
-    .meta({ description: 'Unix seconds, with a delay of a few seconds; null: not used yet.' }),
+    .meta({ description: 'Unix seconds, with a delay of a few seconds; null: not used yet, or unknown.' }),
 });
 const newKeySchema = z.object({ id: z.string(), name: z.string(), api_key: z.string() });
 
@@ -97,8 +97,12 @@ export function createAccountKeyRoutes(deps: {
       description: 'Keys that work, oldest first; of replaced ones those in their grace period.',
       success: {
         description: 'The keys',
-        schema: z.object({ keys: z.array(keySchema) }),
+        schema: z.object({
+          keys: z.array(keySchema),
+          last_use_known: z.boolean().meta({ description: 'false while the tables of usage are unreachable.' }),
+        }),
         example: {
+          last_use_known: true,
           keys: [
             {
               id: '9f2b6c01d4e8a735',
@@ -113,11 +117,13 @@ export function createAccountKeyRoutes(deps: {
       },
       async handler(_input, context) {
         const { accountId } = requireSession(context.session);
-        const uses = await deps.tables.rows<LastUse>(lastUseSql(accountId));
-        const lastUse = new Map(uses.map(({ id, at }) => [id, Number(at)]));
+        // A key can be revoked also while the tables are away.
+        const uses = await deps.tables.rows<LastUse>(lastUseSql(accountId)).catch(() => null);
+        const lastUse = new Map(uses?.map(({ id, at }) => [id, Number(at)]));
         const keys = deps.accounts.keysOf(accountId).filter((key) => isLive(key, context.nowMs));
         return {
           body: {
+            last_use_known: uses !== null,
             keys: keys.map((key) => ({
               id: idOf(key),
               name: key.name,

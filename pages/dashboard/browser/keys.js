@@ -96,11 +96,13 @@ export function createKeys({ limits }) {
       },
     });
 
+  let isUseKnown = true;
+  const lastUse = ({ last_used_at: at }) => (at === null ? (isUseKnown ? 'not yet' : 'unknown') : time(at));
   const columns = [
     { title: 'Name', kind: 'name', cell: (key) => el('b', {}, key.name) },
     { title: 'Key', cell: (key) => el('span', { class: 'mono' }, `${key.prefix}…`) },
     { title: 'Created', cell: (key) => time(key.created_at) },
-    { title: 'Last use', cell: (key) => (key.last_used_at === null ? 'not yet' : time(key.last_used_at)) },
+    { title: 'Last use', cell: lastUse },
     { title: 'Expires', cell: (key) => (key.expires_at === null ? 'never' : time(key.expires_at)) },
     {
       title: '',
@@ -120,7 +122,8 @@ export function createKeys({ limits }) {
   ];
 
   async function load() {
-    const { keys } = await request('GET', '/v1/account/keys');
+    const { keys, last_use_known: known } = await request('GET', '/v1/account/keys');
+    isUseKnown = known;
     showList('keys', {
       columns,
       rows: keys,
