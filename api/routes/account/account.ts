@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
-import { plans } from '../../../schemas/plans.js';
+import { accountTerms } from '../../../schemas/plans.js';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
 import { BODY_ERROR, emailField, passwordField } from '../../auth/sign-in-fields.js';
@@ -72,7 +72,7 @@ export function createAccountRoutes(
         const account = deps.accounts.account(session.accountId);
         const user = deps.users.user(session.userId);
         if (account === undefined || user === undefined) throw new ApiError({ kind: 'no_session' });
-        const terms = plans[account.plan];
+        const terms = accountTerms(account);
         return {
           body: {
             account_id: account.account_id,
