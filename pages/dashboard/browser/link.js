@@ -4,6 +4,8 @@ import { onSubmit, RequestError, request, SIGN_IN, showProblem } from './request
 /** Uses the link of a mail when the user asks for it. Its token is in the fragment, and leaves the address at once. */
 export function showLink() {
   const token = location.hash.slice(1);
+  // Another link that is opened in this tab changes the fragment only.
+  addEventListener('hashchange', () => location.reload());
   history.replaceState(history.state, '', location.pathname);
   if (token === '') {
     $('view').hidden = true;
