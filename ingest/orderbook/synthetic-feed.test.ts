@@ -79,7 +79,7 @@ it('makes books around the trades that have the hash of the venue and are never 
       }
       for (const one of books.values()) one.tick(nowMs + 1_000);
       expect(outputs.filter(({ verified }) => !verified)).toEqual([]);
-      const traded = new Set(trades.filter(({ shares }) => shares > 0n).map(({ tokenId }) => tokenId));
+      const traded = new Set<string>(trades.filter(({ shares }) => shares > 0n).map(({ tokenId }) => tokenId));
       for (const [assetId, book] of books) {
         const [bid, ask] = [book.bids()[0], book.asks()[0]];
         expect(bid !== undefined).toBe(traded.has(assetId));
