@@ -8,7 +8,8 @@ export function showLink() {
   addEventListener('hashchange', () => location.reload());
   history.replaceState(history.state, '', location.pathname);
   if (token === '') {
-    $('view').hidden = true;
+    $('use-form').hidden = true;
+    document.querySelector('.lead').hidden = true;
     showProblem(
       new RequestError(0, 'This page belongs to a link in a mail. Open the link again, or request a new one.'),
     );
