@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { type SignedEvent, startFakeStripe } from '../support/fake-stripe.js';
@@ -115,12 +116,17 @@ describe('packages bought through Stripe', () => {
     for (let n = 0; n < 9; n += 1)
       expect((await fetch(`${apis[n % 2]}/v1/account/usage`, keyHeaders)).status).toBe(200);
     await eventually('the usage beyond the allowance', async () => {
+      await sleep(500);
       const usage = await get<{ meters: Record<string, unknown>[] }>(apis[0], '/v1/account/usage');
       const { used, included, packages_remaining: packages } = usage.meters[0] ?? {};
       return used === 10 && included === 5 && packages === 19_999_995;
     });
     const ledger = () => get<{ entries: { kind: string }[] }>(apis[1], '/v1/account/ledger');
-    await eventually('the settlement', async () => (await ledger()).entries.some(({ kind }) => kind === 'used'));
+    // Seldom enough for the limit of a session's requests.
+    await eventually('the settlement', async () => {
+      await sleep(2_000);
+      return (await ledger()).entries.some(({ kind }) => kind === 'used');
+    });
     expect(await admin('verify-ledger')).toMatch(/ledgers verified/);
     expect(product.output()).not.toContain(secretKey);
     expect(product.output()).not.toContain(webhookSecret);
