@@ -15,12 +15,13 @@ import type { Account, AccountMeter, PeriodUsage } from '../../schemas/types.gen
 import { runConcurrently } from '../run-concurrently.js';
 import { followTopic, loadTopic } from '../stream/follow-topic.js';
 import { isDue } from './is-due.js';
-import { type AccountPeriods, readUsageTotals, type UsageTotals } from './usage-totals.js';
+import { type AccountPeriods, readUsageProgress, readUsageTotals, type UsageTotals } from './usage-totals.js';
 
 const INTERVAL_MS = 10_000;
 const ACCOUNTS_PER_STATEMENT = 500;
-/** An account that is far from its limits is looked at this often. */
+/** An account that stays busy and is far from its limits is looked at this often, after some looks at every interval. */
 const CALM_INTERVAL_MS = 60_000;
+const FIRST_LOOKS = 3;
 /** Share of the allowance from which an account is looked at every time. */
 const CLOSE_TO_LIMIT = 0.5;
 /** Late totals of a period come within hours, unless a process could not write for longer. */
@@ -30,9 +31,10 @@ const MAX_WAIT_FOR_TABLE_MS = 3_600_000;
 
 interface Changed {
   sinceMs: number;
-  /** Time of the newest total in the log that the table must contain. */
-  countedMs: number;
+  /** Position behind the newest total of the account, by partition of the log; the table must have reached it. */
+  readonly behind: Map<number, number>;
   nextMs: number;
+  looks: number;
 }
 
 export interface UsageSettlementPass {
@@ -68,13 +70,10 @@ export function createUsageSettlement(options: {
   const settledAtMs = new Map<string, number>();
   const changed = new Map<string, Changed>();
 
-  const markChanged = (accountId: string, countedMs = 0) => {
-    const known = changed.get(accountId);
-    if (known === undefined) changed.set(accountId, { sinceMs: nowMs(), countedMs, nextMs: 0 });
-    else if (countedMs > known.countedMs) {
-      known.countedMs = countedMs;
-      known.sinceMs = nowMs();
-    }
+  const markChanged = (accountId: string): Changed => {
+    const known = changed.get(accountId) ?? { sinceMs: nowMs(), behind: new Map(), nextMs: 0, looks: 0 };
+    changed.set(accountId, known);
+    return known;
   };
 
   const applyState = ({ key, offset, value }: LogRecord): void => {
@@ -92,14 +91,17 @@ export function createUsageSettlement(options: {
     } else if ('oddstream.Grant' in state) markChanged(state['oddstream.Grant'].account_id);
     else if ('oddstream.UsageSettlement' in state) settledAtMs.set(key, event.value.updated_at_ms);
   };
-  const applyUsage = ({ offset, value }: LogRecord): void => {
+  const applyUsage = ({ offset, value }: LogRecord, partition: number): void => {
     const onFailure = (reason: string) => onUnreadable({ topic: topics.usage.name, offset }, reason);
     const event = value === null ? undefined : tryDecode(codec, value, onFailure);
-    if (event?.kind === 'usage') markChanged(event.value.account_id, event.value.interval_end_ms);
+    if (event?.kind !== 'usage') return;
+    const known = markChanged(event.value.account_id);
+    known.sinceMs = nowMs();
+    known.behind.set(partition, offset + 1);
   };
   const followUsage = async (partition: number, fromOffset: number, signal: AbortSignal): Promise<void> => {
     const read = { topic: topics.usage.name, partition, from: { offset: fromOffset }, follow: true, signal };
-    for await (const batch of log.read(read)) for (const record of batch.records) applyUsage(record);
+    for await (const batch of log.read(read)) for (const record of batch.records) applyUsage(record, partition);
   };
 
   const isLimited = (account: Account) => accountMeters.some((meter) => monthlyAllowance(account, meter) !== null);
@@ -166,6 +168,9 @@ export function createUsageSettlement(options: {
     const atMs = nowMs();
     noteExpired(atMs);
     const due = accountsToRead(atMs);
+    if (due.length === 0) return { accounts: 0, commands: 0 };
+    // Before the totals, which are then at least as new.
+    const progress = await readUsageProgress(clickhouse, signal);
     let count = 0;
     for (let from = 0; from < due.length && !signal.aborted; from += ACCOUNTS_PER_STATEMENT) {
       const chunk = due.slice(from, from + ACCOUNTS_PER_STATEMENT);
@@ -178,16 +183,20 @@ export function createUsageSettlement(options: {
         let waits = false;
         for (const meter of accountMeters) {
           const known = mine.find((one) => one.meter === meter);
-          const one = known ?? { accountId: id, meter, used: 0, previous: 0, countedMs: 0 };
+          const one = known ?? { accountId: id, meter, used: 0, previous: 0 };
           const result = await settle(account, periods[n] as AccountPeriods, one, atMs);
           count += result.count;
           waits ||= result.waits;
         }
         const state = changed.get(id);
         if (state === undefined) continue;
-        const isComplete = Math.max(0, ...mine.map(({ countedMs }) => countedMs)) >= state.countedMs;
+        const isComplete = [...state.behind].every(([partition, next]) => (progress.get(partition) ?? 0) >= next);
         if (!waits && (isComplete || atMs - state.sinceMs > MAX_WAIT_FOR_TABLE_MS)) changed.delete(id);
-        else state.nextMs = mine.some((one) => isClose(account, one)) ? 0 : atMs + CALM_INTERVAL_MS;
+        else {
+          state.looks += 1;
+          const isCalm = state.looks > FIRST_LOOKS && !mine.some((one) => isClose(account, one));
+          state.nextMs = isCalm ? atMs + CALM_INTERVAL_MS : 0;
+        }
       }
     }
     sent.inc(count);
@@ -208,6 +217,9 @@ export function createUsageSettlement(options: {
       );
       const next = await load(signal);
       if (signal.aborted) return;
+      // Totals from before the start may not be in the table yet.
+      for (const { behind } of changed.values())
+        for (const [partition, offset] of usageFrom.entries()) behind.set(partition, offset);
       await runConcurrently(signal, (inner) => [
         followTopic(log, topics.accountsState.name, next, applyState, inner),
         ...usageFrom.map((offset, partition) => followUsage(partition, offset, inner)),

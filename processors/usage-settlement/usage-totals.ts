@@ -16,8 +16,6 @@ export interface UsageTotals {
   readonly used: number;
   /** Of the period before. */
   readonly previous: number;
-  /** Time of the newest total that the sums contain. */
-  readonly countedMs: number;
 }
 
 interface Row {
@@ -25,16 +23,14 @@ interface Row {
   readonly meter: AccountMeter;
   readonly used: string;
   readonly previous: string;
-  readonly counted_ms: string;
 }
 
 /** Totals grow: the greatest of an id counts. `transform` gives each account its own periods. */
 const totalsSql = `SELECT account_id, meter,
     toString(sumIf(total, at >= start)) AS used,
-    toString(sumIf(total, at < start)) AS previous,
-    toString(toUnixTimestamp64Milli(max(counted))) AS counted_ms
+    toString(sumIf(total, at < start)) AS previous
   FROM (
-    SELECT account_id, meter, toUnixTimestamp(hour) AS at, max(quantity) AS total, max(counted_at) AS counted,
+    SELECT account_id, meter, toUnixTimestamp(hour) AS at, max(quantity) AS total,
       transform(account_id, {ids:Array(String)}, {starts:Array(UInt32)}, toUInt32(4294967295)) AS start
     FROM usage
     WHERE account_id IN {ids:Array(String)} AND hour >= toDateTime({from:UInt32}, 'UTC')
@@ -66,6 +62,18 @@ export async function readUsageTotals(
     meter: row.meter,
     used: Number(row.used),
     previous: Number(row.previous),
-    countedMs: Number(row.counted_ms),
   }));
+}
+
+/** Position in the log, by partition, up to which the table has all totals. */
+export async function readUsageProgress(
+  clickhouse: Pick<ClickHouse, 'query'>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await clickhouse.query<{ partition: number; next_offset: string }>(
+    "SELECT partition, toString(max(p.next_offset)) AS next_offset FROM sink_progress AS p WHERE sink = 'usage' GROUP BY partition",
+    {},
+    { signal },
+  );
+  return new Map(rows.map((row) => [Number(row.partition), Number(row.next_offset)]));
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
@@ -120,6 +121,79 @@ async function start(prefix: string) {
 }
 
 describe('the settlement of usage', () => {
+  it('runs: looks at an account when its usage in the log is in the table too', async () => {
+    const log = createMemoryLog();
+    await log.ensureTopics(allTopics);
+    const controller = new AbortController();
+    const { signal } = controller;
+    // A minute, after which a calm account is looked at again, takes 60 ms.
+    const startedMs = performance.now();
+    const nowMs = () => SEPTEMBER + DAY_MS + Math.round((performance.now() - startedMs) * 1000);
+    const processing = createAccountsProcessor({ log, codec, logger, metrics }).run(signal);
+    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable: () => undefined });
+    await accounts.ready();
+    const commands = createAccountCommands({ log, codec, now: () => SEPTEMBER });
+    const account_id = 'run-a';
+    await commands.send({ 'oddstream.CreateAccount': { account_id, plan: 'starter', label: '' } });
+    const hour = SEPTEMBER + DAY_MS;
+    const count = async (n: number, quantity: number) => {
+      const id = `run-${n}`;
+      const total = {
+        id,
+        process_id: id,
+        account_id,
+        meter: 'api_requests' as const,
+        quantity,
+        interval_start_ms: hour,
+      };
+      const value = codec.encode('usage', { ...total, interval_end_ms: hour + 500 - n });
+      await log.append(topics.usage.name, [{ key: id, value, timestampMs: hour }]);
+    };
+    // One total is in the log before the start, and in the table after the first looks.
+    await count(0, 6 * M);
+    await vi.waitFor(() => expect(accounts.account(account_id)).toBeDefined());
+    const options = { log, codec, clickhouse: engine.client, logger, metrics, nowMs, intervalMs: 50 };
+    const running = createUsageSettlement(options).run(signal);
+    await sleep(300);
+    await count(1, 7 * M);
+    /** As the sink does: the row, then its progress. */
+    const sink = async (n: number, quantity: number) => {
+      await engine.client.insertRows('usage', [
+        {
+          id: `run-${n}`,
+          account_id,
+          meter: 'api_requests',
+          hour: hour / 1000,
+          quantity,
+          counted_at: new Date(hour + 500 - n).toISOString().replace('Z', ''),
+          process_id: 'p',
+          _partition: 0,
+          _offset: n,
+        },
+      ]);
+      const written = new Date(hour).toISOString().replace('Z', '');
+      for (const partition of [0, 1, 2, 3])
+        await engine.client.insertRows('sink_progress', [
+          {
+            sink: 'usage',
+            topic: topics.usage.name,
+            partition,
+            next_offset: Math.max(0, (await log.bounds(topics.usage.name, partition)).next - 1 + n),
+            record_key: '',
+            record_time: written,
+            written_at: written,
+          },
+        ]);
+    };
+    await sleep(200);
+    await sink(0, 6 * M);
+    await sleep(300);
+    await sink(1, 7 * M);
+    await vi.waitFor(() => expect(accounts.capacity.settlement(account_id, 'api_requests')?.used).toBe(13 * M), 5_000);
+    controller.abort();
+    await Promise.all([processing, running]);
+  });
+
   it('sums the greatest total of each id in the running period of each account, and charges what is beyond the allowance', async () => {
     const world = await start('sum-');
     const { used, pass, clock } = world;
