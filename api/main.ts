@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { createAccountCommands } from '../infra/accounts/commands.js';
+import { createLedgerView } from '../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
@@ -14,10 +15,15 @@ import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
+import { createIdentityProvider } from './auth/identity-provider.js';
 import { createKeyDirectory } from './auth/key-directory.js';
+import { createPasswordHasher } from './auth/password-hasher.js';
+import { createSessionDirectory } from './auth/session.js';
+import { createPaymentProvider } from './billing/provider.js';
 import { createPoolDirectory } from './copy-pnl/pool-directory.js';
 import { listen } from './http/server.js';
 import { openRateLimitStore } from './limits/open-rate-limit-store.js';
+import { createMailer } from './mail/mailer.js';
 import { loadStatusCheck } from './readiness/load-status.js';
 import { createTableProgress } from './readiness/table-progress.js';
 import { chainCheck } from './routes/health/health.js';
@@ -57,7 +63,12 @@ runProcess({
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const pools = createPoolDirectory();
-    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState: pools.apply });
+    const ledger = createLedgerView();
+    const onState: typeof pools.apply = (...change) => {
+      pools.apply(...change);
+      ledger.apply(...change);
+    };
+    const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState });
     const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
     const gateways = createGatewayView({ log, codec, signal, onUnreadable });
     await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
@@ -71,15 +82,26 @@ runProcess({
 
     const usage = createUsageRecorder({ log, codec, logger, metrics });
     const rateWindow = openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
+    const commands = createAccountCommands({ log, codec });
     const service = createService({
       tables,
       log,
       sources,
       gateways,
       keys: createKeyDirectory(accounts),
-      accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+      sessions: createSessionDirectory(accounts.users),
+      accounts,
+      sendCommand: commands.send,
+      ledger,
+      payments: createPaymentProvider(config.billing, config.publicUrl),
+      passwords: createPasswordHasher(),
+      mailer: createMailer({ mail: config.signIn.mail, logger, metrics }),
+      provider:
+        config.signIn.oidc === undefined
+          ? null
+          : createIdentityProvider(config.signIn.oidc, `${config.publicUrl}/v1/auth/oidc/callback`),
       createKey: {
-        send: createAccountCommands({ log, codec }).send,
+        send: commands.send,
         waitForOutcome: accounts.waitForOutcome,
         addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
       },

@@ -1,10 +1,21 @@
 import type { Express } from 'express';
+import type { AccountCommands } from '../infra/accounts/commands.js';
+import type { LedgerView } from '../infra/accounts/ledger-view.js';
+import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { SocketAddress } from '../pages/content-security-policy.js';
+import { createDecide } from './accounts/decide.js';
 import { asyncApiDocument } from './asyncapi/document.js';
 import type { KeyDirectory } from './auth/caller.js';
+import { createSessionCookie } from './auth/cookies.js';
+import type { IdentityProvider } from './auth/identity-provider.js';
+import type { PasswordHasher } from './auth/password-hasher.js';
+import type { SessionDirectory } from './auth/session.js';
+import { createSessionAdmission } from './auth/session-admission.js';
+import { createSignInThrottle } from './auth/sign-in-throttle.js';
+import type { PaymentProvider } from './billing/port.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
@@ -14,12 +25,23 @@ import { mountPages } from './http/pages.js';
 import type { Route } from './http/route.js';
 import type { RateLimitStore } from './limits/port.js';
 import { createRateLimiter } from './limits/rate-limiter.js';
+import type { Mailer } from './mail/mailer.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
 import { runPnlSeriesPrefetch } from './pnl-series/prefetch.js';
 import { createReaders } from './readers.js';
 import type { TableProgress } from './readiness/table-progress.js';
+import { createAccountRoutes } from './routes/account/account.js';
+import { createUsageHistoryRoute } from './routes/account/history.js';
+import { createAccountKeyRoutes } from './routes/account/keys.js';
+import { createPasswordRoute } from './routes/account/password.js';
 import { createUsageRoute } from './routes/account/usage.js';
+import type { SignInDeps } from './routes/auth/deps.js';
+import { createLinkRoutes } from './routes/auth/link.js';
+import { createProviderRoutes } from './routes/auth/provider.js';
+import { createSignOutRoutes } from './routes/auth/sessions.js';
+import { createSignInRoutes } from './routes/auth/sign-in.js';
+import { createBillingRoutes } from './routes/billing/routes.js';
 import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
 import { createScoreRoutes } from './routes/copy-pnl/score-routes.js';
@@ -56,11 +78,20 @@ export interface ServiceDeps {
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
+  readonly sessions: SessionDirectory;
   readonly createKey: CreateKeyDeps;
   /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
   readonly pools: PoolDirectory;
-  /** Creation time of an account. */
-  readonly accountCreatedMs: (accountId: string) => number | undefined;
+  readonly accounts: Pick<AccountsReadModel, 'account' | 'capacity' | 'keysOf' | 'users' | 'waitForOutcome'>;
+  readonly sendCommand: AccountCommands['send'];
+  readonly passwords: PasswordHasher;
+  readonly mailer: Mailer;
+  /** Ledger entries, following the same log as `accounts`. */
+  readonly ledger: LedgerView;
+  /** Who takes payments for packages; null: they are not sold. */
+  readonly payments: PaymentProvider | null;
+  /** OpenID Connect provider for signing in; null: none. */
+  readonly provider: IdentityProvider | null;
   readonly rateLimitStore: RateLimitStore;
   /** See `createApp`. */
   readonly keylessPerMinute?: number;
@@ -100,6 +131,20 @@ export function createService(deps: ServiceDeps): Service {
     return loading?.ready === true ? true : loading;
   };
   const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, dataVersion });
+  const serverOrigin = new URL(deps.baseUrl).origin;
+  const sessionCookie = createSessionCookie({ secure: serverOrigin.startsWith('https:') });
+  const signIn: SignInDeps = {
+    decide: createDecide({ send: deps.sendCommand, waitForOutcome: deps.accounts.waitForOutcome }),
+    users: deps.accounts.users,
+    passwords: deps.passwords,
+    throttle: createSignInThrottle({
+      rateLimitStore: deps.rateLimitStore,
+      secret: deps.createKey.addressSecret,
+    }),
+    mailer: deps.mailer,
+    cookie: sessionCookie,
+    baseUrl: deps.baseUrl,
+  };
   const readers = createReaders({ tables, nowMs, dataVersion });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
@@ -115,7 +160,24 @@ export function createService(deps: ServiceDeps): Service {
     }),
     createCoverageRoute({ tables, nowMs, dataVersion }),
     createKeyRoute(deps.createKey),
-    createUsageRoute({ tables, accountCreatedMs: deps.accountCreatedMs }),
+    createUsageRoute({ tables, accounts: deps.accounts }),
+    createUsageHistoryRoute({ tables }),
+    ...createLinkRoutes(signIn),
+    ...createSignInRoutes(signIn),
+    ...createProviderRoutes({ ...signIn, provider: deps.provider, logger }),
+    ...createSignOutRoutes(signIn),
+    ...createAccountRoutes({ ...signIn, accounts: deps.accounts, billing: deps.payments?.name ?? null }),
+    createPasswordRoute(signIn),
+    ...createBillingRoutes({
+      provider: deps.payments,
+      decide: signIn.decide,
+      send: deps.sendCommand,
+      accounts: deps.accounts,
+      ledger: deps.ledger,
+      logger,
+      metrics: deps.metrics,
+    }),
+    ...createAccountKeyRoutes({ decide: signIn.decide, accounts: deps.accounts, tables }),
     ...createCatalogRoutes({ tables, cache, prices: readers.prices }),
     ...createOracleRoutes({ tables, cache }),
     createPriceRoute({ tables, cache }),
@@ -145,6 +207,12 @@ export function createService(deps: ServiceDeps): Service {
   const app = createApp({
     routes,
     keys: deps.keys,
+    admitSession: createSessionAdmission({
+      sessions: deps.sessions,
+      cookie: sessionCookie,
+      rateLimitStore: deps.rateLimitStore,
+      serverOrigin,
+    }),
     limiter: createRateLimiter({ rateLimitStore: deps.rateLimitStore }),
     keylessPerMinute: deps.keylessPerMinute,
     meter: deps.meter,
@@ -154,9 +222,17 @@ export function createService(deps: ServiceDeps): Service {
     nowMs,
     trustedProxies: deps.trustedProxies,
     allowedHosts: deps.allowedHosts,
-    serverOrigin: new URL(deps.baseUrl).origin,
+    serverOrigin,
     upgradeUrl,
-    pages: (app) => mountPages(app, { openApi, asyncApi, baseUrl: deps.baseUrl, socket: deps.socket }),
+    pages: (app) =>
+      mountPages(app, {
+        openApi,
+        asyncApi,
+        baseUrl: deps.baseUrl,
+        socket: deps.socket,
+        dashboard: { hasProvider: deps.provider !== null, hasBilling: deps.payments !== null },
+        testPayments: deps.payments?.name === 'test',
+      }),
   });
   return {
     app,

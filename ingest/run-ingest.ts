@@ -18,6 +18,8 @@ import { runChain } from './chain/run-chain.js';
 import { openChainSource } from './open-chain.js';
 import { openOracleSource } from './oracle/open-source.js';
 import { runOracle } from './oracle/run-oracle.js';
+import { openBookFeed } from './orderbook/open-feed.js';
+import { runOrderBook } from './orderbook/run-orderbook.js';
 import { readinessOf } from './readiness.js';
 import { createDeadLetters } from './shared/dead-letters.js';
 import { keepRunning } from './shared/keep-running.js';
@@ -25,7 +27,7 @@ import { createOwnedLog } from './shared/owned-log.js';
 import { pause } from './shared/pause.js';
 import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
 import { assertSingleSourceMode } from './shared/single-source-mode.js';
-import { createSourceStatus } from './shared/source-status.js';
+import { createSourceStatus, type SourceStatusWriter } from './shared/source-status.js';
 
 /** Computes a value on first use. */
 function lazy<T>(compute: () => T): () => T {
@@ -85,6 +87,7 @@ const ownedTopics = [
   topics.oracleTicks,
   topics.catalog,
   topics.catalogMissing,
+  topics.orderbookUpdates,
 ].map(({ name }) => name);
 
 async function runSources(deps: {
@@ -118,6 +121,8 @@ async function runSources(deps: {
       return status;
     };
     const statuses = { chain: statusOf('chain'), oracle: statusOf('oracle'), catalog: statusOf('catalog') };
+    // Not part of readiness: all other data is complete without order books.
+    const orderBookStatus = sources.orderbookTokens > 0 ? statusOf('orderbook') : null;
     board.markStarted(
       'sources',
       () =>
@@ -133,13 +138,17 @@ async function runSources(deps: {
     const recording = lazy(() => openRecording(sources.recordedDir));
     const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
-    const supervise = (source: keyof typeof statuses, run: () => Promise<void>) =>
+    const supervise = (
+      source: string,
+      run: () => Promise<void>,
+      status: Pick<SourceStatusWriter, 'update'>,
+    ): Promise<void> =>
       keepRunning(run, {
         source,
         logger,
         metrics,
         signal,
-        onFailed: (reason) => statuses[source].update({ connected: false, detail: reason.slice(0, 500) }),
+        onFailed: (reason) => status.update({ connected: false, detail: reason.slice(0, 500) }),
       });
     const runChainSource = async () => {
       const source = await openChainSource({ sources, recording, liveMarkets, metrics, logger });
@@ -174,10 +183,28 @@ async function runSources(deps: {
       });
       await runCatalog({ ...shared, source, counts, status: statuses.catalog });
     };
+    const runOrderBookSource = (status: SourceStatusWriter) =>
+      runOrderBook({
+        ...shared,
+        openFeed: openBookFeed({ sources, log: owned, codec, metrics, logger }),
+        status,
+        maxTokens: sources.orderbookTokens,
+        onRejected: (reason, payload) => {
+          deadLetters
+            .put({ origin: 'orderbook', stage: 'orderbook.decode', reason, payload })
+            .catch((error: unknown) => {
+              logger.error({ err: error }, 'could not write a dead letter');
+            });
+        },
+      });
     const loops = [
-      () => supervise('chain', runChainSource),
-      () => supervise('oracle', runOracleSource),
-      () => supervise('catalog', runCatalogSource),
+      () => supervise('chain', runChainSource, statuses.chain),
+      () => supervise('oracle', runOracleSource, statuses.oracle),
+      () => supervise('catalog', runCatalogSource, statuses.catalog),
+      async () => {
+        if (orderBookStatus !== null)
+          await supervise('orderbook', () => runOrderBookSource(orderBookStatus), orderBookStatus);
+      },
       async () => {
         while (!signal.aborted) {
           await pause(OWNERSHIP_CHECK_INTERVAL_MS, signal);

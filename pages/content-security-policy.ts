@@ -30,3 +30,8 @@ export const appPolicy = (socket: SocketAddress, request: PageRequest): string =
   consolePolicy(socket, request)
     .replace(" 'unsafe-inline'", '')
     .replace('; base-uri', "; form-action 'self'; base-uri");
+
+/** Policy of /dashboard: scripts, styles, requests and forms of this server only, no inline styles. */
+export const dashboardPolicy = basePolicy
+  .replace(" 'unsafe-inline'", '')
+  .replace('; base-uri', "; form-action 'self'; base-uri");

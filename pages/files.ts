@@ -2,18 +2,30 @@ import { appFiles, appPreloads, appScript, appStylesheet } from './app/assets.js
 import { type AppView, appBody, appViews } from './app/page.js';
 import { consoleFiles } from './console/assets.js';
 import { consoleBody } from './console/page.js';
-import { appPolicy, basePolicy, consolePolicy, type SocketAddress } from './content-security-policy.js';
+import {
+  appPolicy,
+  basePolicy,
+  consolePolicy,
+  dashboardPolicy,
+  type SocketAddress,
+} from './content-security-policy.js';
+import { dashboardFiles, dashboardPreloads, dashboardScript, dashboardStylesheet } from './dashboard/assets.js';
+import { type DashboardOptions, type DashboardView, dashboardBody, dashboardViews } from './dashboard/page.js';
 import { homeBody, referenceBody, swaggerInit } from './docs/page.js';
 import { docsCss } from './docs/style.js';
 import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
 import { CSS, HTML, JAVASCRIPT, packageFile, type StaticFile } from './static-file.js';
+import { testPaymentFiles } from './test-payment/page.js';
 
-/** All pages (`/`, `/docs`, `/console`, `/app`) and their assets. `baseUrl`: public address of the API. */
+/** All pages (`/`, `/docs`, `/console`, `/app`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
   readonly socket: SocketAddress;
+  readonly dashboard: DashboardOptions;
+  /** Whether purchases are confirmed without money. */
+  readonly testPayments: boolean;
 }): readonly StaticFile[] {
-  const { baseUrl, socket } = options;
+  const { baseUrl, socket, dashboard } = options;
   const socketData = `data-port="${socket.port}" data-socket="${escapeHtml(socket.url ?? '')}"`;
   const html = (
     path: string,
@@ -32,11 +44,18 @@ export function pageFiles(options: {
       preloads: appPreloads(view),
       attributes: ` class="app" data-view="${view}" ${socketData}`,
     });
-  const referencePage = htmlDocument('Oddstream API reference', referenceBody(), {
+  const dashboardPage = (view: DashboardView) =>
+    htmlDocument('Oddstream dashboard', `${pageHeader}${dashboardBody(view, dashboard)}`, {
+      script: `<script type="module" src="${dashboardScript}"></script>`,
+      sheets: ['/docs/docs.css', appStylesheet, dashboardStylesheet],
+      preloads: dashboardPreloads(view),
+      attributes: ` class="app dash" data-view="${view}"`,
+    });
+  const referencePage = htmlDocument('Oddstream API reference', referenceBody(dashboard.hasBilling), {
     script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
   });
   return [
-    html('/', htmlDocument('Oddstream', homeBody(baseUrl))),
+    html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling))),
     // Browsers request it for responses that name no icon, such as JSON.
     { path: '/favicon.ico', content: ICON_SVG, type: 'image/svg+xml; charset=utf-8', maxAgeS: 86_400 },
     html('/console', consolePage, (request) => consolePolicy(socket, request)),
@@ -45,6 +64,11 @@ export function pageFiles(options: {
       html(path, appPage(view as AppView), (request) => appPolicy(socket, request)),
     ),
     ...appFiles(),
+    ...Object.entries(dashboardViews).map(([view, path]) =>
+      html(path, dashboardPage(view as DashboardView), () => dashboardPolicy),
+    ),
+    ...dashboardFiles(),
+    ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),
     html('/docs', referencePage),
     { path: '/docs/init.js', content: swaggerInit, type: JAVASCRIPT, maxAgeS: 0 },
     { path: '/docs/docs.css', content: docsCss, type: CSS, maxAgeS: 0 },

@@ -41,6 +41,7 @@ import { openStateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { createStreamProcessor } from './stream/processor.js';
 import { usageSink } from './usage/sink.js';
+import { createUsageSettlement } from './usage-settlement/usage-settlement.js';
 import { walletActivitySink } from './wallet-activity/sink.js';
 import { walletEventsSink } from './wallet-events/sink.js';
 import { createWalletTagsUpdater } from './wallet-tags/wallet-tags-updater.js';
@@ -169,6 +170,20 @@ runProcess({
               if (!runSignal.aborted) await updater.run(runSignal);
             },
             // The API itself reports whether the sums were computed.
+            check: async () => ({ ok: true }),
+          };
+        },
+      },
+      {
+        name: 'usage-settlement',
+        create: () => {
+          const usageSettlement = createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await usageSettlement.run(runSignal);
+            },
+            // Readiness does not depend on settlements.
             check: async () => ({ ok: true }),
           };
         },

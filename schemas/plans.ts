@@ -1,4 +1,4 @@
-import type { Meter, Plan } from './types.gen.js';
+import type { Account, CustomLimits, Meter, Plan } from './types.gen.js';
 
 /** A limit; `null` means unlimited. */
 export type Limit = number | null;
@@ -129,6 +129,53 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
   },
 };
 
+/**
+ * Largest agreed number of each kind. What a number bounds in a process stays bounded: a rate window holds 8 bytes per request, and a message
+ * with all filter items of a subscription fits into the event socket's largest message.
+ */
+export const customLimitBounds: Readonly<Record<keyof CustomLimits, number>> = {
+  standard_per_minute: 1_000_000,
+  heavy_per_minute: 1_000_000,
+  event_sockets: 100_000,
+  orderbook_sockets: 100_000,
+  filter_items_per_subscription: 125_000,
+  api_keys: 1_000,
+  social_searches_per_month: 1_000_000_000,
+  api_requests_per_month: 1_000_000_000_000_000,
+  orderbook_chainlink_bytes_per_month: 1_000_000_000_000_000,
+  onchain_event_bytes_per_month: 1_000_000_000_000_000,
+};
+
+const termsWithCustomLimits = new WeakMap<object, PlanTerms>();
+
+/** Limits of an account: those of its plan, with the agreed numbers of the account in their place. The same object for the same account value. */
+export function accountTerms(account: Pick<Account, 'plan' | 'custom_limits'>): PlanTerms {
+  const { custom_limits: custom } = account;
+  const terms = plans[account.plan];
+  if (custom === null) return terms;
+  const known = termsWithCustomLimits.get(account);
+  if (known !== undefined) return known;
+  const allowance = terms.monthlyAllowance;
+  const own: PlanTerms = {
+    ...terms,
+    standardPerMinute: custom.standard_per_minute ?? terms.standardPerMinute,
+    // A plan without /v3 has no trade-history limit to replace.
+    heavyPerMinute: terms.heavyPerMinute === null ? null : (custom.heavy_per_minute ?? terms.heavyPerMinute),
+    eventSockets: custom.event_sockets ?? terms.eventSockets,
+    orderbookSockets: custom.orderbook_sockets ?? terms.orderbookSockets,
+    filterItemsPerSubscription: custom.filter_items_per_subscription ?? terms.filterItemsPerSubscription,
+    apiKeys: custom.api_keys ?? terms.apiKeys,
+    socialSearchesPerMonth: custom.social_searches_per_month ?? terms.socialSearchesPerMonth,
+    monthlyAllowance: {
+      api_requests: custom.api_requests_per_month ?? allowance.api_requests,
+      orderbook_chainlink_bytes: custom.orderbook_chainlink_bytes_per_month ?? allowance.orderbook_chainlink_bytes,
+      onchain_event_bytes: custom.onchain_event_bytes_per_month ?? allowance.onchain_event_bytes,
+    },
+  };
+  termsWithCustomLimits.set(account, own);
+  return own;
+}
+
 /** HTTP status of a response to a plan without the feature; the API's error formats define the text. */
 export const missingFeatureStatus: Readonly<Record<Feature, 402 | 403>> = {
   v1: 403,
@@ -145,6 +192,19 @@ export const commonLimits = {
   rateWindowMs: 60 * SECOND,
   /** POST /v1/keys without authentication. */
   freeKeysPerIpAndUtcDay: 1,
+  /** Longest time that a rotated key still works. */
+  keyGraceMaxMs: 7 * 24 * 3_600 * SECOND,
+  /** Revoked keys of an account that are retained, for its lists; older ones are removed. */
+  revokedKeysPerAccount: 50,
+  /** Requests of a signed-in browser, per account. */
+  sessionRequestsPerMinute: 240,
+  /** Window of the limits of signing in. */
+  signInWindowMs: 900 * SECOND,
+  /** Passwords that may be tried for one email, and passwords and links by one address, per window. */
+  passwordGuessesPerEmail: 10,
+  signInsPerAddress: 30,
+  /** Mails with links that one address may ask for, per window. */
+  linksPerAddress: 10,
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,

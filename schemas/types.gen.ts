@@ -52,12 +52,181 @@ export interface RemovePoolWallets {
   readonly addresses: readonly string[];
 }
 
-/** A wish about accounts and keys; the fold decides first-wins rules. */
+export interface RenameKey {
+  readonly account_id: string;
+  readonly key_hash: string;
+  readonly name: string;
+}
+
+export interface RotateKey {
+  readonly account_id: string;
+  /** the key that is replaced */
+  readonly key_hash: string;
+  readonly new_key_hash: string;
+  readonly new_key_prefix: string;
+  /** how long the replaced key still works */
+  readonly grace_ms: number;
+}
+
+/** Agreed numbers of one account; null: the number of the plan. */
+export interface CustomLimits {
+  readonly standard_per_minute: number | null;
+  readonly heavy_per_minute: number | null;
+  readonly event_sockets: number | null;
+  readonly orderbook_sockets: number | null;
+  readonly filter_items_per_subscription: number | null;
+  readonly api_keys: number | null;
+  readonly social_searches_per_month: number | null;
+  readonly api_requests_per_month: number | null;
+  readonly orderbook_chainlink_bytes_per_month: number | null;
+  readonly onchain_event_bytes_per_month: number | null;
+}
+
+export interface SetCustomLimits {
+  readonly account_id: string;
+  /** null: the limits of the plan alone */
+  readonly limits: CustomLimits | null;
+}
+
+export type LinkPurpose = 'sign_in' | 'reset_password';
+
+/** A one-time link that is mailed. The outcome does not tell whether the address was known. */
+export interface CreateLink {
+  /** used if the address has no user yet */
+  readonly account_id: string;
+  /** used if the address has no user yet */
+  readonly user_id: string;
+  /** SHA-256 hex of the token in the link */
+  readonly link_hash: string;
+  readonly purpose: LinkPurpose;
+  /** lower case */
+  readonly email: string;
+  readonly expires_at_ms: number;
+}
+
+export interface UseLink {
+  readonly account_id: string;
+  readonly link_hash: string;
+  readonly session_hash: string;
+  readonly session_expires_at_ms: number;
+  /** argon2id PHC string that becomes the password and ends all other sessions; required by a reset_password link */
+  readonly password_hash: string | null;
+}
+
+/** Sign-in by password. */
+export interface StartSession {
+  readonly account_id: string;
+  readonly user_id: string;
+  /** the hash that the api has verified; rejected when it is no longer the user's */
+  readonly password_hash: string;
+  readonly session_hash: string;
+  readonly session_expires_at_ms: number;
+}
+
+export interface SignInWithProvider {
+  /** used if no user is found */
+  readonly account_id: string;
+  /** used if no user is found */
+  readonly user_id: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** lower case */
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly session_hash: string;
+  readonly session_expires_at_ms: number;
+}
+
+export interface EndSessions {
+  readonly account_id: string;
+  readonly user_id: string;
+  /** null: all sessions of the user */
+  readonly session_hash: string | null;
+  readonly except_session_hash: string | null;
+}
+
+export interface SetPassword {
+  readonly account_id: string;
+  readonly user_id: string;
+  readonly password_hash: string;
+  /** all other sessions of the user end */
+  readonly keep_session_hash: string;
+}
+
+/** Removes users, sessions and pools, revokes all keys. The ledger stays, without names. */
+export interface DeleteAccount {
+  readonly account_id: string;
+}
+
+export type AccountMeter = 'api_requests' | 'orderbook_chainlink_bytes' | 'onchain_event_bytes';
+
+export interface StartCheckout {
+  readonly account_id: string;
+  readonly checkout_id: string;
+  readonly meter: AccountMeter;
+  /** packages, 1 to 100 */
+  readonly count: number;
+  readonly amount_cents: number;
+  /** stripe or test */
+  readonly provider: string;
+  /** id of the provider's checkout session */
+  readonly provider_ref: string;
+}
+
+export interface CompleteCheckout {
+  readonly account_id: string;
+  readonly checkout_id: string;
+  /** id of the provider's payment */
+  readonly payment_ref: string;
+  readonly amount_cents: number;
+  readonly paid_at_ms: number;
+}
+
+export interface ExpireCheckout {
+  readonly account_id: string;
+  readonly checkout_id: string;
+}
+
+export type RefundReason = 'refund' | 'dispute' | 'dispute_won' | 'dispute_lost';
+
+/** Money that went back. Removes the unused part of the packages bought, in proportion. */
+export interface SetRefund {
+  readonly account_id: string;
+  readonly checkout_id: string;
+  /** refund: total refunded of this payment so far; else the disputed money */
+  readonly refunded_cents: number;
+  readonly reason: RefundReason;
+  /** null for a refund */
+  readonly dispute_id: string | null;
+  readonly occurred_at_ms: number;
+}
+
+export interface GrantCourtesy {
+  readonly account_id: string;
+  readonly grant_id: string;
+  readonly meter: AccountMeter;
+  readonly quantity: number;
+  readonly expires_at_ms: number;
+  readonly note: string;
+}
+
+/** Charges usage beyond the allowance to packages by earliest expiry, then to courtesy capacity; expires grants. */
+export interface SettleUsage {
+  readonly account_id: string;
+  readonly meter: AccountMeter;
+  readonly period_start_ms: number;
+  /** total of the service period so far; never decreases */
+  readonly used: number;
+}
+
+/** A requested change of accounts, keys, users or packages. The accounts processor decides first-wins rules. */
 export interface AccountCommand {
-  /** unique per wish; repeating it changes nothing */
+  /** unique per command; repeating it changes nothing */
   readonly id: string;
   readonly issued_at_ms: number;
-  readonly command: { readonly 'oddstream.CreateAccount': CreateAccount } | { readonly 'oddstream.CreateFreeKey': CreateFreeKey } | { readonly 'oddstream.CreateKey': CreateKey } | { readonly 'oddstream.RevokeKey': RevokeKey } | { readonly 'oddstream.SetPlan': SetPlan } | { readonly 'oddstream.AddPoolWallets': AddPoolWallets } | { readonly 'oddstream.RemovePoolWallets': RemovePoolWallets };
+  readonly command: { readonly 'oddstream.CreateAccount': CreateAccount } | { readonly 'oddstream.CreateFreeKey': CreateFreeKey } | { readonly 'oddstream.CreateKey': CreateKey } | { readonly 'oddstream.RevokeKey': RevokeKey } | { readonly 'oddstream.SetPlan': SetPlan } | { readonly 'oddstream.AddPoolWallets': AddPoolWallets } | { readonly 'oddstream.RemovePoolWallets': RemovePoolWallets } | { readonly 'oddstream.RenameKey': RenameKey } | { readonly 'oddstream.RotateKey': RotateKey } | { readonly 'oddstream.SetCustomLimits': SetCustomLimits } | { readonly 'oddstream.CreateLink': CreateLink } | { readonly 'oddstream.UseLink': UseLink } | { readonly 'oddstream.StartSession': StartSession } | { readonly 'oddstream.SignInWithProvider': SignInWithProvider } | { readonly 'oddstream.EndSessions': EndSessions } | { readonly 'oddstream.SetPassword': SetPassword } | { readonly 'oddstream.DeleteAccount': DeleteAccount } | { readonly 'oddstream.StartCheckout': StartCheckout } | { readonly 'oddstream.CompleteCheckout': CompleteCheckout } | { readonly 'oddstream.ExpireCheckout': ExpireCheckout } | { readonly 'oddstream.SetRefund': SetRefund } | { readonly 'oddstream.GrantCourtesy': GrantCourtesy } | { readonly 'oddstream.SettleUsage': SettleUsage };
+  /** who asked: user:<id>, operator:<name>, key:<hash>, provider:<name>, system; empty in older records */
+  readonly author: string;
 }
 
 export interface Account {
@@ -66,6 +235,11 @@ export interface Account {
   readonly label: string;
   readonly created_at_ms: number;
   readonly active_keys: number;
+  /** null: the limits of the plan */
+  readonly custom_limits: CustomLimits | null;
+  /** entries of the account's ledger so far */
+  readonly ledger_entries: number;
+  readonly deleted_at_ms: number | null;
 }
 
 export interface Key {
@@ -75,6 +249,10 @@ export interface Key {
   readonly name: string;
   readonly active: boolean;
   readonly created_at_ms: number;
+  /** end of the grace period of a replaced key */
+  readonly expires_at_ms: number | null;
+  /** hash of the key that replaced it */
+  readonly replaced_by: string | null;
 }
 
 export interface IpDay {
@@ -93,11 +271,13 @@ export interface PoolChange {
 
 export interface Outcome {
   readonly accepted: boolean;
-  /** ok, or why not: rate_limited, unknown_account, key_limit, duplicate_key, unknown_key, account_exists */
+  /** ok, or the reason of a rejection such as rate_limited, unknown_account, key_limit, duplicate_key, unknown_key, account_exists, unknown_link, unknown_user, unsupported_command */
   readonly code: string;
   readonly account_id: string | null;
   /** what a pool command changed; null for other commands and for rejected ones */
   readonly pool: PoolChange | null;
+  /** user whom a sign-in concerns */
+  readonly user_id: string | null;
 }
 
 /** Wallets that a key tracks for copy-PnL. An empty pool has no record. */
@@ -108,13 +288,125 @@ export interface Pool {
   readonly wallets: readonly string[];
 }
 
+export interface User {
+  readonly user_id: string;
+  readonly account_id: string;
+  /** lower case; unique */
+  readonly email: string;
+  /** argon2id PHC string */
+  readonly password_hash: string | null;
+  /** <issuer> <subject> of OpenID Connect providers */
+  readonly identities: readonly string[];
+  readonly created_at_ms: number;
+}
+
+export interface Session {
+  readonly session_hash: string;
+  readonly user_id: string;
+  readonly account_id: string;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+}
+
+export interface OneTimeLink {
+  readonly link_hash: string;
+  readonly purpose: LinkPurpose;
+  readonly email: string;
+  readonly user_id: string;
+  readonly account_id: string;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+}
+
+export type CheckoutStatus = 'open' | 'paid' | 'expired';
+
+export type DisputeStatus = 'open' | 'won' | 'lost';
+
+export interface Dispute {
+  readonly dispute_id: string;
+  readonly cents: number;
+  readonly status: DisputeStatus;
+}
+
+export interface Checkout {
+  readonly checkout_id: string;
+  readonly account_id: string;
+  readonly meter: AccountMeter;
+  readonly count: number;
+  readonly amount_cents: number;
+  readonly provider: string;
+  readonly provider_ref: string;
+  readonly payment_ref: string | null;
+  readonly status: CheckoutStatus;
+  /** without disputed money */
+  readonly refunded_cents: number;
+  readonly disputes: readonly Dispute[];
+  readonly started_at_ms: number;
+  readonly paid_at_ms: number | null;
+}
+
+export type GrantKind = 'package' | 'courtesy';
+
+/** Capacity beyond the allowance. */
+export interface Grant {
+  /** the checkout id of a purchase */
+  readonly grant_id: string;
+  readonly account_id: string;
+  readonly kind: GrantKind;
+  readonly meter: AccountMeter;
+  readonly quantity: number;
+  readonly remaining: number;
+  /** taken back by refunds and disputes */
+  readonly removed: number;
+  readonly granted_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly note: string;
+}
+
+export type LedgerKind = 'granted' | 'used' | 'expired' | 'refunded' | 'reinstated';
+
+export interface LedgerEntry {
+  readonly account_id: string;
+  /** from 1 */
+  readonly seq: number;
+  readonly meter: AccountMeter;
+  readonly grant_id: string;
+  readonly kind: LedgerKind;
+  /** signed */
+  readonly quantity: number;
+  /** sum of the account's entries of this meter, this one included */
+  readonly balance: number;
+  readonly at_ms: number;
+  readonly author: string;
+}
+
+export interface PeriodUsage {
+  readonly period_start_ms: number;
+  readonly used: number;
+  readonly charged: number;
+  readonly uncovered: number;
+}
+
+export interface UsageSettlement {
+  readonly account_id: string;
+  readonly meter: AccountMeter;
+  readonly period_start_ms: number;
+  readonly used: number;
+  /** part of the usage beyond the allowance that grants have covered */
+  readonly charged: number;
+  /** part of the usage beyond the allowance that nothing covered */
+  readonly uncovered: number;
+  /** the period that was settled before, whose totals may still arrive */
+  readonly previous: PeriodUsage | null;
+}
+
 /** State of one entity after a command; compacted by entity. */
 export interface AccountState {
-  /** account:<id>, key:<sha256>, ip-day:<hash>:<day>, pool:<key sha256>, outcome:<command id> */
+  /** account:<id>, key:<sha256>, ip-day:<hash>:<day>, pool:<key sha256>, user:<id>, session:<sha256>, link:<sha256>, checkout:<id>, grant:<id>, ledger:<account>:<seq>, settled:<account>:<meter>, outcome:<command id> */
   readonly entity: string;
   readonly updated_at_ms: number;
   readonly command_id: string;
-  readonly state: { readonly 'oddstream.Account': Account } | { readonly 'oddstream.Key': Key } | { readonly 'oddstream.IpDay': IpDay } | { readonly 'oddstream.Outcome': Outcome } | { readonly 'oddstream.Pool': Pool };
+  readonly state: { readonly 'oddstream.Account': Account } | { readonly 'oddstream.Key': Key } | { readonly 'oddstream.IpDay': IpDay } | { readonly 'oddstream.Outcome': Outcome } | { readonly 'oddstream.Pool': Pool } | { readonly 'oddstream.User': User } | { readonly 'oddstream.Session': Session } | { readonly 'oddstream.OneTimeLink': OneTimeLink } | { readonly 'oddstream.Checkout': Checkout } | { readonly 'oddstream.Grant': Grant } | { readonly 'oddstream.LedgerEntry': LedgerEntry } | { readonly 'oddstream.UsageSettlement': UsageSettlement };
 }
 
 /** What the making of wallet activity must remember of conditions and neg-risk markets. */
@@ -515,7 +807,7 @@ export interface Oracle {
   readonly payouts: readonly string[] | null;
 }
 
-export type BookUpdateType = 'book' | 'price_change' | 'last_trade_price' | 'tick_size_change';
+export type BookUpdateType = 'book' | 'price_change' | 'last_trade_price' | 'tick_size_change' | 'status';
 
 export interface BookLevel {
   readonly price: string;
@@ -524,14 +816,19 @@ export interface BookLevel {
 
 export type Side = 'BUY' | 'SELL';
 
-/** A change of one outcome token's order book. */
+/** A change of one outcome token's order book as ingest applied it. Records of a token and an epoch have contiguous sequence numbers; each epoch begins with a whole book. */
 export interface OrderBookUpdate {
+  /** epoch-token-seq */
   readonly id: string;
+  /** book: all levels; price_change: levels that changed; status: only `verified` changed */
   readonly update_type: BookUpdateType;
   readonly token_id: string;
   readonly condition_id: string | null;
+  /** time of the venue */
   readonly timestamp_ms: number;
+  /** the venue's hash of the whole book after the change */
   readonly hash: string | null;
+  /** best first; of price_change the new size of each level, 0 if it was removed */
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
   readonly best_bid: string | null;
@@ -541,6 +838,21 @@ export interface OrderBookUpdate {
   readonly side: Side | null;
   readonly tick_size: string | null;
   readonly transaction_hash: string | null;
+  /** one run of the source that wrote it */
+  readonly epoch: string;
+  /** from 1 per token and epoch, without gaps */
+  readonly seq: number;
+  readonly received_ms: number | null;
+  /** the book after this record has the venue's own hash */
+  readonly verified: boolean;
+  /** since when `verified` has its value */
+  readonly verified_since_ms: number | null;
+  /** why the book is not verified, or why a book was sent again */
+  readonly reason: string | null;
+  /** last_trade_price: as sent */
+  readonly fee_rate_bps: string | null;
+  /** made around recorded trades, not of the venue */
+  readonly synthetic: boolean;
 }
 
 export type ActivityAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';

@@ -11,7 +11,7 @@ import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
-import { plans } from '../schemas/plans.js';
+import { accountTerms } from '../schemas/plans.js';
 import { topics } from '../schemas/topics.js';
 import { createLogAdmission } from './admission/log-admission.js';
 import { createMarketLookup } from './filters/market-lookup.js';
@@ -57,7 +57,7 @@ runProcess({
       instance: `${hostname()}:${adminPort === 0 ? `pid ${process.pid}` : adminPort}`,
       termsOf(accountId) {
         const account = accounts.account(accountId);
-        return account === undefined ? undefined : plans[account.plan];
+        return account === undefined ? undefined : accountTerms(account);
       },
       load: () => ({ connections: server?.connections() ?? 0, firehoses: server?.firehoses() ?? 0 }),
     });

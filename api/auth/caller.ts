@@ -1,4 +1,5 @@
 import { isValidKeyFormat } from '../../schemas/api-keys.js';
+import type { PlanTerms } from '../../schemas/plans.js';
 import type { Plan } from '../../schemas/types.gen.js';
 import { ApiError } from '../errors/failure.js';
 
@@ -6,7 +7,11 @@ import { ApiError } from '../errors/failure.js';
 export interface Caller {
   readonly accountId: string;
   readonly keyHash: string;
+  /** Hash of the key whose copy-PnL pool the key reads: of its successor, once it is replaced. */
+  readonly poolKeyHash: string;
   readonly plan: Plan;
+  /** Limits of the account. */
+  readonly terms: PlanTerms;
 }
 
 /** Lookup of keys. Unknown and inactive keys are both `null`. */

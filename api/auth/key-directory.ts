@@ -1,5 +1,4 @@
 import type { AccountsReadModel } from '../../infra/accounts/read-model.js';
-import { hashKey } from '../../schemas/api-keys.js';
 import type { KeyDirectory } from './caller.js';
 
 /** Looks up keys in the accounts' read model. */
@@ -8,7 +7,14 @@ export function createKeyDirectory(accounts: Pick<AccountsReadModel, 'lookupKey'
     lookup(rawKey) {
       const found = accounts.lookupKey(rawKey);
       if (found.status !== 'ok') return null;
-      return { accountId: found.account.account_id, keyHash: hashKey(rawKey), plan: found.plan };
+      const { account, key, terms } = found;
+      return {
+        accountId: account.account_id,
+        keyHash: key.key_hash,
+        poolKeyHash: key.replaced_by ?? key.key_hash,
+        plan: account.plan,
+        terms,
+      };
     },
   };
 }

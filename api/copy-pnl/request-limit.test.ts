@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { plans } from '../../schemas/plans.js';
 import { renderFailure } from '../errors/error-formats.js';
 import { ApiError } from '../errors/failure.js';
 import { createMemoryRateLimitStore } from '../limits/memory-rate-limit-store.js';
@@ -6,7 +7,13 @@ import { enforceCopyPnlLimit } from './request-limit.js';
 
 it('enforceCopyPnlLimit accepts one request per 5 s and key and returns the remaining milliseconds', async () => {
   const store = createMemoryRateLimitStore({ windowMs: 60_000 });
-  const caller = (keyHash: string) => ({ accountId: 'one account', keyHash, plan: 'starter' as const });
+  const caller = (keyHash: string) => ({
+    accountId: 'one account',
+    keyHash,
+    poolKeyHash: keyHash,
+    plan: 'starter' as const,
+    terms: plans.starter,
+  });
   const request = (keyHash: string, nowMs: number) => enforceCopyPnlLimit(store, { caller: caller(keyHash), nowMs });
   const START_MS = 1_800_000_000_000;
 

@@ -135,6 +135,12 @@ export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorRespon
       return respond(format.missingKey[0], { error: format.missingKey[1] }, { 'www-authenticate': 'Bearer' });
     case 'unknown_key':
       return respond(format.unknownKey[0], { error: format.unknownKey[1] });
+    case 'no_session':
+      return respond(401, { error: 'Not signed in. Sign in at /dashboard.' });
+    case 'not_signed_in':
+      return respond(401, { error: failure.message });
+    case 'conflict':
+      return respond(409, { error: failure.message });
     case 'plan_gate': {
       const error = failure.message ?? format.planGate.text(failure.upgradeUrl);
       const tier = format.planGate.carriesTier ? { tier: failure.tier, upgrade_url: failure.upgradeUrl } : {};

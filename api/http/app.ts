@@ -2,9 +2,11 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Res
 import { isTransient } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { missingFeatureStatus, plans } from '../../schemas/plans.js';
+import { missingFeatureStatus } from '../../schemas/plans.js';
 import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import { authenticate, type Caller, type KeyDirectory } from '../auth/caller.js';
+import type { SessionCaller } from '../auth/session.js';
+import type { AdmitSession } from '../auth/session-admission.js';
 import { apiGroupOf, renderFailure } from '../errors/error-formats.js';
 import { ApiError, type Failure } from '../errors/failure.js';
 import { limitKeyless } from '../limits/keyless.js';
@@ -19,6 +21,7 @@ import { guardHost, guardWrites } from './site-guards.js';
 export interface AppDeps {
   readonly routes: readonly Route[];
   readonly keys: KeyDirectory;
+  readonly admitSession: AdmitSession;
   readonly limiter: RateLimiter;
   /** Requests without a valid key that one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
@@ -74,6 +77,7 @@ function toFailure(error: unknown): Failure {
 
 function send(response: Response, route: Route, reply: Reply<unknown>): void {
   response.status(reply.status ?? route.success.status);
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   // A response that is read while the history loads is outdated at once and must not be cached.
   if (reply.cache !== undefined && !response.hasHeader('x-loading')) {
     response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
@@ -103,13 +107,21 @@ export function createApp(deps: AppDeps): Express {
   app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 
+  const sessionOf = async (route: Route, request: Request, response: Response): Promise<SessionCaller | null> => {
+    const isSession =
+      route.auth === 'session' ||
+      (route.auth === 'key-or-session' &&
+        request.headers.cookie !== undefined &&
+        apiKeyFromRequest(request.headers, queryOf(request)) === null);
+    return isSession ? deps.admitSession(request, response, deps.nowMs()) : null;
+  };
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
     if (route.auth === 'none') return null;
     const key = apiKeyFromRequest(request.headers, queryOf(request));
     if (route.auth === 'optional' && key === null) return null;
     const caller = authenticate(key, deps.keys);
     response.locals.caller = caller;
-    const gated = route.feature !== undefined && !plans[caller.plan].features[route.feature];
+    const gated = route.feature !== undefined && !caller.terms.features[route.feature];
     const nowMs = deps.nowMs();
     const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
@@ -123,7 +135,10 @@ export function createApp(deps: AppDeps): Express {
 
   for (const route of deps.routes) {
     const bodyLimitBytes = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
-    const readJson = express.json({ limit: bodyLimitBytes, type: () => true });
+    const readBody =
+      route.rawBody === true
+        ? express.raw({ limit: bodyLimitBytes, type: () => true, inflate: false })
+        : express.json({ limit: bodyLimitBytes, type: () => true });
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const observe = (request: Request, response: Response) => {
       const startedMs = performance.now();
@@ -140,13 +155,14 @@ export function createApp(deps: AppDeps): Express {
     };
     app[route.method](path, async (request, response) => {
       observe(request, response);
-      const caller = await admit(route, request, response);
+      const session = await sessionOf(route, request, response);
+      const caller = session === null ? await admit(route, request, response) : null;
       if (route.jsonOnly === true && !isJson(request.headers['content-type'])) {
         throw new ApiError({ kind: 'wrong_content_type', expected: JSON_TYPE });
       }
-      if (route.body !== null) {
+      if (route.body !== null || route.rawBody === true) {
         await new Promise<void>((resolve, reject) => {
-          readJson(request, response, (error?: unknown) =>
+          readBody(request, response, (error?: unknown) =>
             error === undefined
               ? resolve()
               : reject(new ApiError(toBodyFailure(error, bodyLimitBytes), { cause: error })),
@@ -157,18 +173,23 @@ export function createApp(deps: AppDeps): Express {
       const { reads = [], answersWhileEmpty } = route;
       const headers = rejectUntilReady(reads, deps.progress.current(), answersWhileEmpty);
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      const { body } = request as { body?: unknown };
       const reply = await route.handle(
         {
           query: queryOf(request),
           params: request.params as Record<string, string>,
-          body: (request as { body?: unknown }).body,
+          body,
         },
         {
           requestId: requestIdOf(response),
           clientIp: request.ip ?? '',
+          headers: request.headers,
+          rawQuery: queryOf(request),
+          rawBody: route.rawBody === true && Buffer.isBuffer(body) ? body : null,
           nowMs: deps.nowMs(),
           elapsedMs: () => Math.round(performance.now() - startedMs),
           caller,
+          session,
         },
       );
       send(response, route, reply);

@@ -10,7 +10,8 @@ const connectSourceOf = async (
   host = '127.0.0.1',
 ): Promise<string | undefined> => {
   const app = express();
-  mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket });
+  const dashboard = { hasProvider: false, hasBilling: false };
+  mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
   const server = await listen(app, { host, port: 0 });
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
@@ -28,4 +29,28 @@ it.each(['/app', '/console'])('policy of %s allows requests to this server and t
 it.each(['/app', '/console'])('policy of %s names only the scheme for a socket at an IPv6 address', async (page) => {
   expect(await connectSourceOf({ url: 'wss://[2001:db8::1]:9001/ws', port: 8081 }, page)).toBe("'self' wss:");
   expect(await connectSourceOf({ url: null, port: 9001 }, page, '::1')).toBe("'self' ws:");
+});
+
+it.each([
+  [true, ['/', '/docs'], true],
+  [false, ['/', '/docs'], false],
+])('with billing (%s) the pages %j show prices (%s)', async (hasBilling, paths, hasPrices) => {
+  const app = express();
+  const socket = { url: null, port: 8081 };
+  const dashboard = { hasProvider: false, hasBilling };
+  mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  try {
+    for (const path of paths) {
+      const page = await (
+        await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { accept: 'text/html' } })
+      ).text();
+      expect(page).toContain('Growth');
+      expect([path, page.includes('200 USD')]).toEqual([path, hasPrices]);
+    }
+    const account = await (await fetch(`http://127.0.0.1:${server.port}/dashboard`)).text();
+    expect(account.includes('packages-panel')).toBe(hasPrices);
+  } finally {
+    await server.close(500);
+  }
 });

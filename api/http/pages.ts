@@ -1,5 +1,6 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { SocketAddress } from '../../pages/content-security-policy.js';
+import type { DashboardOptions } from '../../pages/dashboard/page.js';
 import { pageFiles } from '../../pages/files.js';
 import type { StaticFile } from '../../pages/static-file.js';
 import { createMemoryFile } from './memory-file.js';
@@ -14,6 +15,7 @@ const ENTRY_POINTS = {
   openapi: '/openapi.json',
   app: '/app',
   console: '/console',
+  dashboard: '/dashboard',
   asyncapi: '/asyncapi.json',
   status: '/v1/status',
   keys: '/v1/keys',
@@ -22,7 +24,14 @@ const ENTRY_POINTS = {
 /** Mounts the pages with their assets, `/openapi.json` and `/asyncapi.json`, all from memory. */
 export function mountPages(
   app: Express,
-  options: { openApi: unknown; asyncApi: unknown; baseUrl: string; socket: SocketAddress },
+  options: {
+    openApi: unknown;
+    asyncApi: unknown;
+    baseUrl: string;
+    socket: SocketAddress;
+    dashboard: DashboardOptions;
+    testPayments: boolean;
+  },
 ): void {
   // Clients on any origin may read the documents; pages and their assets are for this origin only.
   for (const name of ['openApi', 'asyncApi'] as const) {

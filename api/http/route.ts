@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
+import type { SessionCaller } from '../auth/session.js';
 import type { ApiGroup } from '../errors/error-formats.js';
 import { ApiError } from '../errors/failure.js';
 import type { TableGroup } from '../readiness/table-groups.js';
@@ -17,11 +19,18 @@ export interface RequestContext {
   readonly requestId: string;
   /** Address of the client: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The query as sent, for routes that pass it on whole. */
+  readonly rawQuery: URLSearchParams;
+  /** The body as received, on routes with `rawBody`; else null. */
+  readonly rawBody: Buffer | null;
   readonly nowMs: number;
   /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
   /** null for requests without a key, on routes that need none. */
   readonly caller: Caller | null;
+  /** The signed-in user, on routes with `auth: 'session'`, and on those with 'key-or-session' without a key; else null. */
+  readonly session: SessionCaller | null;
 }
 
 export interface Reply<T> {
@@ -29,6 +38,7 @@ export interface Reply<T> {
   /** JSON value, or text if the route's content type is not JSON. */
   readonly body: T;
   readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** One documented response of a route. */
@@ -39,7 +49,7 @@ export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
   readonly contentType?: string;
 }
 
-type Method = 'get' | 'post' | 'delete';
+type Method = 'get' | 'post' | 'patch' | 'delete';
 type InputSchema = z.ZodObject;
 type SchemaOutput<S> = S extends z.ZodType ? z.output<S> : undefined;
 
@@ -51,12 +61,17 @@ interface RouteCommon {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** optional: requests without a key are served too; a key that is sent must be valid, and its limits apply. */
-  readonly auth: 'key' | 'optional' | 'none';
+  /**
+   * optional: requests without a key are served too; a key that is sent must be valid, and its limits apply.
+   * session: a signed-in browser, whose other methods than GET carry a CSRF token; keys do not count here.
+   */
+  readonly auth: 'key' | 'optional' | 'none' | 'session' | 'key-or-session';
   /** Feature that the caller's plan must include. */
   readonly feature?: Feature;
   /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */
   readonly jsonOnly?: boolean;
+  /** The body is not parsed: the handler gets its bytes, for a signature. */
+  readonly rawBody?: true;
   /** Largest body in bytes; default: 16 KiB. */
   readonly bodyLimitBytes?: number;
   /** Also counts in the trade-history bucket. */

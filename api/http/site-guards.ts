@@ -24,13 +24,23 @@ export function guardWrites(serverOrigin: string): RequestHandler {
 /** Guard for pages and their assets: other sites may link to them (top-level navigation), but neither embed nor read them. Overrides the API's CORS headers. */
 export function guardPage(serverOrigin: string): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
-    response.removeHeader('access-control-allow-origin');
-    response.removeHeader('access-control-expose-headers');
     const { headers } = request;
     const isLink = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
-    if (!isLink) rejectCrossOrigin(request, serverOrigin);
+    if (isLink) removeCors(response);
+    else hideFromOtherOrigins(request, response, serverOrigin);
     next();
   };
+}
+
+/** Rejects requests by pages of other origins with 403, reads included. Overrides the API's CORS headers. */
+export function hideFromOtherOrigins(request: Request, response: Response, serverOrigin: string): void {
+  removeCors(response);
+  rejectCrossOrigin(request, serverOrigin);
+}
+
+function removeCors(response: Response): void {
+  response.removeHeader('access-control-allow-origin');
+  response.removeHeader('access-control-expose-headers');
 }
 
 function rejectCrossOrigin(request: Request, serverOrigin: string): void {

@@ -2,17 +2,19 @@ import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { plans } from '../../schemas/plans.js';
 import { ApiError } from '../errors/failure.js';
 import { createApp } from '../http/app.js';
 import { listen } from '../http/server.js';
 import { limitKeyless } from './keyless.js';
 
 const VALID = 'odds_live_0123456789abcdef0123456789abcdef';
+const CALLER = { accountId: 'a', keyHash: 'h', poolKeyHash: 'h', plan: 'free', terms: plans.free } as const;
 
 function setUp(perMinute: number) {
   let nowMs = 1_000_000;
   const keys = {
-    lookup: (key: string) => (key === VALID ? { accountId: 'a', keyHash: 'h', plan: 'free' as const } : null),
+    lookup: (key: string) => (key === VALID ? CALLER : null),
   };
   const handler = limitKeyless({ keys, nowMs: () => nowMs, perMinute });
   const send = (ip: string, headers: Record<string, string> = {}, url = '/docs') =>
@@ -71,6 +73,7 @@ describe('createApp', () => {
         routes: [],
         keys: { lookup: () => null },
         keylessPerMinute: 2,
+        admitSession: () => Promise.reject(new Error('not for requests without a session')),
         limiter: { admit: () => Promise.reject(new Error('not for requests without a key')) },
         meter: () => undefined,
         progress: { current: () => null },

@@ -55,6 +55,18 @@ describe('createMemoryRateLimitStore', () => {
     expect((await window.take(bucket, 1000)).allowed).toBe(false);
   });
 
+  it('counts a bucket with a longer window for all of its window, also across sweeps', async () => {
+    const window = createMemoryRateLimitStore({ windowMs: WINDOW });
+    const bucket = { key: 'guesses', limit: 2, windowMs: 10 * WINDOW };
+    expect((await window.take([bucket], 0)).allowed).toBe(true);
+    expect((await window.take([bucket], 500)).allowed).toBe(true);
+    for (let n = 1; n < 10; n += 1) await window.take([{ key: 'other', limit: 5 }], n * WINDOW + 1);
+    const full = await window.take([bucket], 9_999);
+    expect([full.allowed, full.states[0]?.resetMs]).toEqual([false, 10_000]);
+    expect((await window.take([bucket], 10_000)).allowed).toBe(true);
+    expect((await window.take([bucket], 10_001)).allowed).toBe(false);
+  });
+
   it('removes buckets without requests', async () => {
     const window = createMemoryRateLimitStore({ windowMs: WINDOW });
     for (let n = 0; n < 50; n += 1) await window.take([{ key: String(n), limit: 5 }], n);

@@ -1,8 +1,9 @@
-import type { RateLimitBucketState, RateLimitStore } from './port.js';
+import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './port.js';
 
 /** Times of the requests in the window, oldest first, in a ring buffer that grows up to the limit. */
 interface RingBuffer {
   times: Float64Array;
+  readonly windowMs: number;
   start: number;
   length: number;
 }
@@ -29,7 +30,7 @@ function push(ring: RingBuffer, timeMs: number): void {
 
 /**
  * Exact sliding window: a request at t counts until t + windowMs. Uses 8 bytes per request in the window; removes buckets without a request in
- * the window once per window.
+ * their window once per `windowMs`.
  */
 export function createMemoryRateLimitStore(options: { windowMs: number }): RateLimitStore & { readonly size: number } {
   const rings = new Map<string, RingBuffer>();
@@ -39,14 +40,14 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
     if (nowMs - sweptMs < options.windowMs) return;
     sweptMs = nowMs;
     for (const [key, ring] of rings) {
-      dropExpired(ring, nowMs - options.windowMs);
+      dropExpired(ring, nowMs - ring.windowMs);
       if (ring.length === 0) rings.delete(key);
     }
   };
-  const ringOf = (key: string): RingBuffer => {
+  const ringOf = ({ key, windowMs = options.windowMs }: RateLimitBucket): RingBuffer => {
     let ring = rings.get(key);
     if (ring === undefined) {
-      ring = { times: new Float64Array(INITIAL_CAPACITY), start: 0, length: 0 };
+      ring = { times: new Float64Array(INITIAL_CAPACITY), windowMs, start: 0, length: 0 };
       rings.set(key, ring);
     }
     return ring;
@@ -58,8 +59,8 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
     },
     async take(buckets, nowMs) {
       sweep(nowMs);
-      const requested = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket.key) }));
-      for (const { bucket, ring } of requested) dropExpired(ring, nowMs - (bucket.windowMs ?? options.windowMs));
+      const requested = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket) }));
+      for (const { ring } of requested) dropExpired(ring, nowMs - ring.windowMs);
       const allowed = requested.every(({ bucket, ring }) => ring.length < bucket.limit);
       const states = requested.map(({ bucket, ring }): RateLimitBucketState => {
         if (allowed) push(ring, nowMs);
@@ -68,7 +69,7 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
         return {
           limit: bucket.limit,
           remaining: Math.max(0, bucket.limit - ring.length),
-          resetMs: freed + (bucket.windowMs ?? options.windowMs),
+          resetMs: freed + ring.windowMs,
         };
       });
       return { allowed, states };

@@ -2,7 +2,7 @@
 export interface RateLimitBucket {
   readonly key: string;
   readonly limit: number;
-  /** At most the common window, which is the default. */
+  /** Default: the common window. The same in all requests of a key. */
   readonly windowMs?: number;
 }
 

@@ -1,4 +1,4 @@
-import { commonLimits, plans } from '../../schemas/plans.js';
+import { commonLimits } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitBucketState, RateLimitStore } from './port.js';
@@ -30,7 +30,7 @@ function stricter(a: RateLimitBucketState, b: RateLimitBucketState): RateLimitBu
 export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): RateLimiter {
   return {
     async admit(caller, request) {
-      const terms = plans[caller.plan];
+      const { terms } = caller;
       const standard = { key: `standard:${caller.accountId}`, limit: terms.standardPerMinute };
       const heavyLimit = request.heavy ? terms.heavyPerMinute : null;
       const heavy = heavyLimit === null ? [] : [{ key: `heavy:${caller.accountId}`, limit: heavyLimit }];

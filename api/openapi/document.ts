@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { missingFeatureStatus, plans } from '../../schemas/plans.js';
+import { commonLimits, missingFeatureStatus, plans } from '../../schemas/plans.js';
 import { renderFailure } from '../errors/error-formats.js';
 import type { Failure } from '../errors/failure.js';
 import type { Aliases } from '../http/query-parameters.js';
@@ -76,6 +76,16 @@ const loadingHeaders = {
 };
 const retryHeader = { 'retry-after': { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } } };
 
+const hasKeyLimits = (route: Route): boolean => route.auth !== 'none' && route.auth !== 'session';
+/** Of routes that a signed-in browser changes something with. */
+const csrfParameter: Json = {
+  name: 'x-csrf-token',
+  in: 'header',
+  required: true,
+  description: '`csrf_token` of `GET /v1/account`.',
+  schema: { type: 'string' },
+};
+
 /** Failures of a route besides the declared ones, with an example each. */
 function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [string, Failure])[] {
   const nowMs = 1_811_000_466_512;
@@ -89,8 +99,15 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     const failure = { kind: 'unknown_parameter', name: 'limit', nearest: null, known: [] } as const;
     list.push(['The request has a query parameter; this endpoint has none.', failure]);
   }
-  if (route.auth !== 'none') {
-    const unreadable = route.auth === 'key' ? 'No key, or not shaped like one.' : 'A key that is not shaped like one.';
+  if (route.auth === 'session') {
+    list.push(['Not signed in.', { kind: 'no_session' }]);
+    list.push([
+      'Too many requests.',
+      { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: commonLimits.sessionRequestsPerMinute },
+    ]);
+  } else if (route.auth !== 'none') {
+    const unreadable =
+      route.auth !== 'optional' ? 'No key, or not shaped like one.' : 'A key that is not shaped like one.';
     list.push([unreadable, { kind: 'missing_key' }]);
     list.push(['Unknown or inactive key.', { kind: 'unknown_key' }]);
     if (route.feature !== undefined && !plans.free.features[route.feature]) {
@@ -124,7 +141,7 @@ function responses(route: Route, upgradeUrl: string): Json {
   const out: Record<string, Json> = {};
   const okHeaders = {
     ...requestIdHeader,
-    ...(route.auth === 'none' ? {} : rateHeaders),
+    ...(hasKeyLimits(route) ? rateHeaders : {}),
     ...(route.reads === undefined ? {} : loadingHeaders),
   };
   out[String(route.success.status)] = response(route.success, okHeaders);
@@ -135,7 +152,7 @@ function responses(route: Route, upgradeUrl: string): Json {
     const declared = out[String(status)];
     if (declared !== undefined) continue;
     const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
-    const limited = failure.kind === 'rate_limited' ? { ...extra, ...rateHeaders } : extra;
+    const limited = failure.kind === 'rate_limited' && hasKeyLimits(route) ? { ...extra, ...rateHeaders } : extra;
     out[String(status)] = response({ description, schema: errorSchema, example: body }, limited);
   }
   return out;
@@ -144,7 +161,9 @@ function responses(route: Route, upgradeUrl: string): Json {
 /** An empty security requirement permits a request without a key. */
 function securityOf(auth: Route['auth']): readonly Json[] {
   const key = [{ header: [] }, { bearer: [] }, { query: [] }];
-  return auth === 'none' ? [] : auth === 'optional' ? [...key, {}] : key;
+  if (auth === 'none') return [];
+  if (auth === 'session') return [{ session: [] }];
+  return auth === 'key' ? key : [...key, auth === 'optional' ? {} : { session: [] }];
 }
 
 function operation(route: Route, upgradeUrl: string): Json {
@@ -163,7 +182,11 @@ function operation(route: Route, upgradeUrl: string): Json {
     tags: [route.tag],
     summary: route.summary,
     ...(notes.length === 0 ? {} : { description: notes.join('\n\n') }),
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query', route.aliases)],
+    parameters: [
+      ...parameters(route.params, 'path'),
+      ...parameters(route.query, 'query', route.aliases),
+      ...(route.auth === 'session' && route.method !== 'get' ? [csrfParameter] : []),
+    ],
     ...(route.body === null
       ? {}
       : {
@@ -198,6 +221,12 @@ export function openApiDocument(routes: readonly Route[], options: { upgradeUrl:
       securitySchemes: {
         header: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'Recommended.' },
         bearer: { type: 'http', scheme: 'bearer' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'odds_session',
+          description: 'Set by signing in; `__Host-odds_session` over https.',
+        },
         query: {
           type: 'apiKey',
           in: 'query',

@@ -7,9 +7,12 @@ import type { Log } from '../log/port.js';
 export interface AccountCommands {
   /**
    * Append a command; resolves when it is durable, with the id to wait for. Pass an `id` when the command may be repeated: the accounts
-   * processor applies each id once. Throws what the log's append throws.
+   * processor applies each id once. `author`: who asked, see AccountCommand. Throws what the log's append throws.
    */
-  send(command: AccountCommand['command'], id?: string): Promise<string>;
+  send(
+    command: AccountCommand['command'],
+    options?: { readonly id?: string; readonly author?: string },
+  ): Promise<string>;
 }
 
 /** Appends commands to accounts.commands. Only processors/accounts changes the accounts' state. */
@@ -20,10 +23,10 @@ export function createAccountCommands(deps: {
 }): AccountCommands {
   const now = deps.now ?? Date.now;
   return {
-    async send(command, id = randomUUID()) {
+    async send(command, { id = randomUUID(), author = 'system' } = {}) {
       const issuedAtMs = now();
       const { account_id: accountId } = Object.values(command)[0] as { account_id: string };
-      const value = deps.codec.encode('account_command', { id, issued_at_ms: issuedAtMs, command });
+      const value = deps.codec.encode('account_command', { id, issued_at_ms: issuedAtMs, command, author });
       await deps.log.append(topics.accountsCommands.name, [
         { key: `account:${accountId}`, value, timestampMs: issuedAtMs },
       ]);

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
+import { type BillingConfig, billingOf, redactBilling } from './billing-config.js';
 import { environment, type ParsedEnvironment } from './environment.js';
+import { withSecretFiles } from './secret-files.js';
+import { type SignInConfig, signInOf } from './sign-in-config.js';
 
 /** The schema registry whose ids are used instead of the committed file's. */
 export interface SchemaRegistryConfig {
@@ -73,6 +76,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
+  readonly signIn: SignInConfig;
+  readonly billing: BillingConfig;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
     readonly mode: 'recorded' | 'live';
@@ -82,6 +87,10 @@ export interface Config {
     readonly startBlock: number | undefined;
     readonly rtdsUrl: string;
     readonly gammaUrl: string;
+    readonly orderbookWsUrl: string;
+    readonly orderbookRestUrl: string;
+    /** 0: no order books are read. */
+    readonly orderbookTokens: number;
     readonly recordedDir: string;
     readonly recordedHistoryOnly: boolean;
   };
@@ -136,7 +145,7 @@ export function reachableHost(host: string): string {
  * invalid variable with what is allowed.
  */
 export function loadConfig(env: Environment = process.env): Config {
-  const cleaned = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const cleaned = withSecretFiles(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   const parsed = environment.safeParse(cleaned);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
@@ -190,6 +199,8 @@ export function loadConfig(env: Environment = process.env): Config {
     trustedProxies: e.TRUSTED_PROXIES,
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
+    signIn: signInOf(e),
+    billing: billingOf(e),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
       rpcUrl: e.POLYGON_RPC_URL,
@@ -197,6 +208,9 @@ export function loadConfig(env: Environment = process.env): Config {
       startBlock: e.CHAIN_START_BLOCK,
       rtdsUrl: e.RTDS_URL,
       gammaUrl: e.GAMMA_URL,
+      orderbookWsUrl: e.ORDERBOOK_WS_URL,
+      orderbookRestUrl: e.ORDERBOOK_REST_URL,
+      orderbookTokens: e.ORDERBOOK_TOKENS,
       recordedDir: resolve(e.RECORDED_DIR),
       recordedHistoryOnly: e.RECORDED_HISTORY_ONLY,
     },
@@ -230,12 +244,19 @@ export function redactConfig(config: Config): Config {
         password: config.clickhouse.analyst.password && '[redacted]',
       },
     },
+    billing: redactBilling(config.billing),
+    signIn: {
+      mail: config.signIn.mail && { ...config.signIn.mail, smtpUrl: redactUrl(config.signIn.mail.smtpUrl) },
+      oidc: config.signIn.oidc && { ...config.signIn.oidc, clientSecret: '[redacted]' },
+    },
     sources: {
       ...sources,
       rpcUrl: sources.rpcUrl && redactUrl(sources.rpcUrl),
       rpcWsUrl: sources.rpcWsUrl && redactUrl(sources.rpcWsUrl),
       rtdsUrl: redactUrl(sources.rtdsUrl),
       gammaUrl: redactUrl(sources.gammaUrl),
+      orderbookWsUrl: redactUrl(sources.orderbookWsUrl),
+      orderbookRestUrl: redactUrl(sources.orderbookRestUrl),
     },
   };
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 export const settingGroups = [
   'General',
   'API and event socket',
+  'Accounts',
   'Sources',
   'Log and schema registry',
   'ClickHouse',
@@ -118,6 +119,63 @@ export const environment = z.object({
     'Redis that several API processes share for rate limits.',
     'each process counts by itself',
   ),
+  SMTP_URL: setting(
+    z.url({ protocol: /^smtps?$/, error: 'expected smtp(s)://[user:password@]host[:port]' }).optional(),
+    'Accounts',
+    'Mail server that sends the links to sign in. `smtp` uses STARTTLS when the server offers it.',
+    "no mail: the links are written to the API's log",
+  ),
+  SMTP_URL_FILE: setting(z.string().optional(), 'Accounts', 'File that contains `SMTP_URL`.', 'none'),
+  MAIL_FROM: setting(
+    z.string().min(3).max(320).optional(),
+    'Accounts',
+    'Sender of the mails: `Name <address>` or an address. Required with `SMTP_URL`.',
+    'none',
+  ),
+  OIDC_ISSUER: setting(
+    z.url({ protocol: /^https?$/, error: 'expected https://host[/path]' }).optional(),
+    'Accounts',
+    'OpenID Connect provider for signing in. Its redirect URI is `<PUBLIC_URL>/v1/auth/oidc/callback`. Needs https, except on loopback.',
+    'none',
+  ),
+  OIDC_CLIENT_ID: setting(z.string().optional(), 'Accounts', 'Client id at the provider.', 'none'),
+  OIDC_CLIENT_SECRET: setting(z.string().optional(), 'Accounts', 'Client secret at the provider.', 'none'),
+  OIDC_CLIENT_SECRET_FILE: setting(
+    z.string().optional(),
+    'Accounts',
+    'File that contains `OIDC_CLIENT_SECRET`.',
+    'none',
+  ),
+  BILLING_PROVIDER: setting(
+    z.enum(['none', 'test', 'stripe']).default('none'),
+    'Accounts',
+    'Who takes payments for usage packages. `none`: nothing is sold and no price is shown. `test`: a page that says so confirms payments without money.',
+  ),
+  STRIPE_SECRET_KEY: setting(
+    z.string().min(8).optional(),
+    'Accounts',
+    'Secret or restricted key of Stripe. Required with `BILLING_PROVIDER=stripe`.',
+    'none',
+  ),
+  STRIPE_SECRET_KEY_FILE: setting(z.string().optional(), 'Accounts', 'File that contains `STRIPE_SECRET_KEY`.', 'none'),
+  STRIPE_WEBHOOK_SECRET: setting(
+    z.string().min(8).optional(),
+    'Accounts',
+    'Signing secret of the webhook endpoint `<PUBLIC_URL>/v1/billing/stripe/webhook`. Required with `BILLING_PROVIDER=stripe`.',
+    'none',
+  ),
+  STRIPE_WEBHOOK_SECRET_FILE: setting(
+    z.string().optional(),
+    'Accounts',
+    'File that contains `STRIPE_WEBHOOK_SECRET`.',
+    'none',
+  ),
+  STRIPE_API_BASE: setting(
+    z.url({ protocol: /^https?$/, error: 'expected https://host[:port]' }).optional(),
+    'Accounts',
+    "Another address of Stripe's API. Needs https, except on loopback.",
+    "Stripe's",
+  ),
   POLYGON_RPC_URL: setting(
     optionalUrl,
     'Sources',
@@ -145,6 +203,21 @@ export const environment = z.object({
     z.url().default('https://gamma-api.polymarket.com'),
     'Sources',
     'Catalogue (used together with `POLYGON_RPC_URL`).',
+  ),
+  ORDERBOOK_WS_URL: setting(
+    z.url().default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
+    'Sources',
+    'Market channel with the order books (used together with `POLYGON_RPC_URL`; recorded input has synthetic books).',
+  ),
+  ORDERBOOK_REST_URL: setting(
+    z.url().default('https://clob.polymarket.com'),
+    'Sources',
+    'REST address of the same service, for fresh books.',
+  ),
+  ORDERBOOK_TOKENS: setting(
+    z.coerce.number().int().min(0).max(20_000).default(4_000),
+    'Sources',
+    'Outcome tokens whose books are read, of the most active open markets; 0 reads none.',
   ),
   RECORDED_DIR: setting(z.string().default('./tests/recorded/set'), 'Sources', 'Directory of the recorded input.'),
   RECORDED_HISTORY_ONLY: setting(

@@ -28,6 +28,7 @@ const entries = {
   api: 'dist/api/main.js',
   'stream-gateway': 'dist/stream-gateway/main.js',
   kafka: 'dist/infra/kafka/main.js',
+  admin: 'dist/infra/admin/main.js',
 };
 
 /** Writes build info, so that `dev` after a build compiles only changed files. */

@@ -68,7 +68,7 @@ export async function ensureDevKey(deps: {
       commands.map((command) => ({
         key: `account:${ACCOUNT_ID}`,
         timestampMs: nowMs,
-        value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command }),
+        value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command, author: 'system' }),
       })),
     );
   };

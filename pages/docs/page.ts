@@ -3,11 +3,13 @@ import { escapeHtml, pageHeader } from '../layout.js';
 
 const number = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'));
 
-function planTable(): string {
+/** Prices only where somebody sells: an installation for its own users has none. */
+function planTable(hasPrices: boolean): string {
+  const price = (usd: number): string => (usd === 0 ? 'free' : `${usd} USD`);
   const rows = Object.values(plans).map((terms) =>
     [
       terms.title,
-      terms.priceUsdPerMonth === 0 ? 'free' : `${terms.priceUsdPerMonth} USD`,
+      ...(hasPrices ? [price(terms.priceUsdPerMonth)] : []),
       number(terms.standardPerMinute),
       number(terms.heavyPerMinute),
       number(terms.apiKeys),
@@ -15,22 +17,23 @@ function planTable(): string {
       .map((cell) => `<td>${escapeHtml(cell)}</td>`)
       .join(''),
   );
-  return `<section id="plans"><h2>Plans</h2><div class="scroll"><table><thead><tr><th>Plan</th><th>Per month</th><th>Requests/min</th><th>Trade history/min</th><th>Keys</th></tr></thead><tbody>${rows.map((row) => `<tr>${row}</tr>`).join('')}</tbody></table></div></section>`;
+  return `<section id="plans"><h2>Plans</h2><div class="scroll"><table><thead><tr><th>Plan</th>${hasPrices ? '<th>Per month</th>' : ''}<th>Requests/min</th><th>Trade history/min</th><th>Keys</th></tr></thead><tbody>${rows.map((row) => `<tr>${row}</tr>`).join('')}</tbody></table></div></section>`;
 }
 
 /** The page at `/`. */
-export const homeBody = (baseUrl: string): string => `${pageHeader}<main>
+export const homeBody = (baseUrl: string, hasPrices: boolean): string => `${pageHeader}<main>
 <h1>Prediction-market data</h1>
 <p>Catalogue, oracle prices and every on-chain fill, over REST and WebSocket.</p>
 <ol>
-<li>Create an API key: <pre class="command">curl -X POST ${escapeHtml(baseUrl)}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'</pre></li>
+<li>Create an API key, here or in <a href="/dashboard">your dashboard</a>: <pre class="command">curl -X POST ${escapeHtml(baseUrl)}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'</pre></li>
 <li>Send a request: <pre class="command">curl '${escapeHtml(baseUrl)}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: YOUR_KEY'</pre></li>
 </ol>
 <p><a href="/app">Markets and wallets</a> · <a href="/docs">All endpoints</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <code>GET /v1/status</code> reports the data source and its progress.</p>
-${planTable()}</main>`;
+${planTable(hasPrices)}</main>`;
 
 /** The page at `/docs`: Swagger UI renders the reference into it. */
-export const referenceBody = (): string => `${pageHeader}<main><div id="reference"></div>${planTable()}</main>`;
+export const referenceBody = (hasPrices: boolean): string =>
+  `${pageHeader}<main><div id="reference"></div>${planTable(hasPrices)}</main>`;
 
 /** Script of /docs. Swagger UI switches to its dark sheet by a class; the script sets the class from the browser's colour scheme. */
 export const swaggerInit = `const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -1,6 +1,6 @@
 /** Style of the pages, in addition to Swagger UI's sheet. System fonts; follows the browser's colour scheme. */
 export const docsCss = `
-:root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #1f6feb; --code: #eef1f5; --width: 1128px; }
+:root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #0b5cd5; --code: #eef1f5; --width: 1128px; }
 @media (prefers-color-scheme: dark) {
   :root { --bg: #11151b; --panel: #181e26; --text: #e3e8ef; --muted: #9aa6b5; --line: #2b3441; --accent: #6ea8ff; --code: #0c1015; }
 }

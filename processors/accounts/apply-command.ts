@@ -1,119 +1,33 @@
-import { commonLimits, plans } from '../../schemas/plans.js';
-import type {
-  Account,
-  AccountCommand,
-  AccountState,
-  CreateFreeKey,
-  CreateKey,
-  Key,
-  Outcome,
-  PoolChange,
-} from '../../schemas/types.gen.js';
-import { addToPool, type PoolResult, removeFromPool } from './pool.js';
-import { type AccountsState, applyChange, type EntityChange, entityOf } from './state.js';
+import type { AccountCommand, AccountState, Outcome } from '../../schemas/types.gen.js';
+import { accountHandlers, IP_RETENTION_DAYS, utcDay } from './account-handlers.js';
+import { type CommandContext, type CommandHandlers, type CommandResult, reject } from './command-result.js';
+import { keyHandlers } from './key-handlers.js';
+import { packageHandlers } from './package-handlers.js';
+import { poolHandlers } from './pool-handlers.js';
+import { type AccountsState, applyChange, type EntityChange, entityOf, takeExpired } from './state.js';
+import { userHandlers } from './user-handlers.js';
 
 /** Number of later outcomes, or milliseconds of command time, after which an outcome is removed. */
 export const MAX_OUTCOMES = 10_000;
 const OUTCOME_RETENTION_MS = 24 * 3_600_000;
-/** Days before the day of a command whose first-wins records are retained. */
-const IP_RETENTION_DAYS = 2;
 
-type States = readonly AccountState['state'][];
-interface CommandResult {
-  readonly code: string;
-  readonly accountId: string | null;
-  readonly changes: States;
-  /** Entities that no longer exist. */
-  readonly removed?: readonly string[];
-  /** What a pool command did. */
-  readonly pool?: PoolChange;
-}
+/** Sessions, links and replaced keys that one command removes at most; later commands remove the others. */
+const MAX_EXPIRED_PER_COMMAND = 100;
 
-const reject = (code: string, accountId: string | null): CommandResult => ({ code, accountId, changes: [] });
-const accept = (accountId: string, ...changes: States): CommandResult => ({ code: 'ok', accountId, changes });
+const handlers: CommandHandlers = {
+  ...accountHandlers,
+  ...keyHandlers,
+  ...poolHandlers,
+  ...userHandlers,
+  ...packageHandlers,
+};
+type AnyHandler = (state: AccountsState, command: unknown, context: CommandContext) => CommandResult;
 
-const newAccount = (accountId: string, plan: Account['plan'], label: string, atMs: number, activeKeys: number) => ({
-  'oddstream.Account': { account_id: accountId, plan, label, created_at_ms: atMs, active_keys: activeKeys },
-});
-const newKey = (command: CreateKey | CreateFreeKey, atMs: number) => ({
-  'oddstream.Key': {
-    key_hash: command.key_hash,
-    key_prefix: command.key_prefix,
-    account_id: command.account_id,
-    name: command.name,
-    active: true,
-    created_at_ms: atMs,
-  },
-});
-
-/** Writes the pool only when it changed; a pool without wallets has no record. */
-function changePool({ account_id, key_hash }: Key, { wallets, change }: PoolResult): CommandResult {
-  const changed = change.added + change.removed > 0;
-  const result = { code: 'ok', accountId: account_id, changes: [], pool: change };
-  if (!changed) return result;
-  if (wallets.length === 0) return { ...result, removed: [entityOf.pool(key_hash)] };
-  return { ...result, changes: [{ 'oddstream.Pool': { key_hash, account_id, wallets } }] };
-}
-
-const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-
-function createFreeKey(state: AccountsState, command: CreateFreeKey, atMs: number): CommandResult {
-  const { account_id: accountId, ip_hash: ipHash, utc_day: day } = command;
-  const created = state.ipDays.get(entityOf.ipDay(ipHash, day))?.keys_created ?? 0;
-  const tooOld = day < utcDay(atMs - IP_RETENTION_DAYS * 24 * 3_600_000);
-  if (created >= commonLimits.freeKeysPerIpAndUtcDay || tooOld) return reject('rate_limited', null);
-  if (state.accounts.has(entityOf.account(accountId))) return reject('account_exists', null);
-  if (state.keys.has(entityOf.key(command.key_hash))) return reject('duplicate_key', null);
-  return accept(accountId, newAccount(accountId, 'free', command.name, atMs, 1), newKey(command, atMs), {
-    'oddstream.IpDay': { ip_hash: ipHash, utc_day: day, keys_created: created + 1 },
-  });
-}
-
-/** Outcome and entity changes of a command. Pure. */
-function evaluateCommand(state: AccountsState, { command, issued_at_ms: atMs }: AccountCommand): CommandResult {
-  if ('oddstream.CreateFreeKey' in command) return createFreeKey(state, command['oddstream.CreateFreeKey'], atMs);
-  if ('oddstream.CreateAccount' in command) {
-    const { account_id: id, plan, label } = command['oddstream.CreateAccount'];
-    return state.accounts.has(entityOf.account(id))
-      ? reject('account_exists', id)
-      : accept(id, newAccount(id, plan, label, atMs, 0));
-  }
-  const wish = Object.values(command)[0] as { account_id: string };
-  const account = state.accounts.get(entityOf.account(wish.account_id));
-  if (account === undefined) return reject('unknown_account', null);
-  const id = account.account_id;
-  if ('oddstream.SetPlan' in command)
-    return accept(id, { 'oddstream.Account': { ...account, plan: command['oddstream.SetPlan'].plan } });
-  if ('oddstream.CreateKey' in command) {
-    const create = command['oddstream.CreateKey'];
-    if (state.keys.has(entityOf.key(create.key_hash))) return reject('duplicate_key', id);
-    if (account.active_keys >= plans[account.plan].apiKeys) return reject('key_limit', id);
-    return accept(
-      id,
-      { 'oddstream.Account': { ...account, active_keys: account.active_keys + 1 } },
-      newKey(create, atMs),
-    );
-  }
-  const { key_hash: keyHash } = Object.values(command)[0] as { key_hash: string };
-  const key = state.keys.get(entityOf.key(keyHash));
-  if (key === undefined || key.account_id !== id) return reject('unknown_key', id);
-  if ('oddstream.RevokeKey' in command) {
-    if (!key.active) return accept(id);
-    return {
-      ...accept(
-        id,
-        { 'oddstream.Account': { ...account, active_keys: account.active_keys - 1 } },
-        { 'oddstream.Key': { ...key, active: false } },
-      ),
-      // No other key can read it, and a revoked key is never active again.
-      removed: state.pools.has(entityOf.pool(keyHash)) ? [entityOf.pool(keyHash)] : [],
-    };
-  }
-  if (!key.active) return reject('unknown_key', id);
-  const pool = state.pools.get(entityOf.pool(keyHash))?.wallets ?? [];
-  if ('oddstream.AddPoolWallets' in command)
-    return changePool(key, addToPool(pool, command['oddstream.AddPoolWallets'].addresses));
-  return changePool(key, removeFromPool(pool, command['oddstream.RemovePoolWallets'].addresses));
+/** Outcome and entity changes of a command. Pure. A command that this version does not know is rejected. */
+function evaluateCommand(state: AccountsState, { command, issued_at_ms: atMs, author }: AccountCommand): CommandResult {
+  const [[name, value] = ['', undefined]] = Object.entries(command);
+  const handler = (handlers as Readonly<Record<string, AnyHandler>>)[name.slice('oddstream.'.length)];
+  return handler === undefined ? reject('unsupported_command', null) : handler(state, value, { atMs, author });
 }
 
 function entityOfState(state: AccountState['state']): string {
@@ -122,10 +36,23 @@ function entityOfState(state: AccountState['state']): string {
   if ('oddstream.IpDay' in state)
     return entityOf.ipDay(state['oddstream.IpDay'].ip_hash, state['oddstream.IpDay'].utc_day);
   if ('oddstream.Pool' in state) return entityOf.pool(state['oddstream.Pool'].key_hash);
+  if ('oddstream.User' in state) return entityOf.user(state['oddstream.User'].user_id);
+  if ('oddstream.Session' in state) return entityOf.session(state['oddstream.Session'].session_hash);
+  if ('oddstream.OneTimeLink' in state) return entityOf.link(state['oddstream.OneTimeLink'].link_hash);
+  if ('oddstream.Checkout' in state) return entityOf.checkout(state['oddstream.Checkout'].checkout_id);
+  if ('oddstream.Grant' in state) return entityOf.grant(state['oddstream.Grant'].grant_id);
+  if ('oddstream.LedgerEntry' in state) {
+    const { account_id, seq } = state['oddstream.LedgerEntry'];
+    return entityOf.ledgerEntry(account_id, seq);
+  }
+  if ('oddstream.UsageSettlement' in state) {
+    const { account_id, meter } = state['oddstream.UsageSettlement'];
+    return entityOf.settlement(account_id, meter);
+  }
   throw new Error('An outcome has no entity');
 }
 
-/** Tombstones for outcomes and first-wins records that no later command needs. */
+/** Tombstones for outcomes and first-wins records that no later command needs, and for what has expired. */
 function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
   const expired: string[] = [];
   let surplus = state.outcomes.size - MAX_OUTCOMES;
@@ -139,6 +66,7 @@ function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
     if (day >= firstDay) break;
     expired.push(entity);
   }
+  expired.push(...takeExpired(state, atMs, MAX_EXPIRED_PER_COMMAND));
   return expired.map((entity) => ({ entity, value: null }));
 }
 
@@ -155,6 +83,7 @@ export function applyCommand(state: AccountsState, command: AccountCommand): rea
     code: result.code,
     account_id: result.accountId,
     pool: result.pool ?? null,
+    user_id: result.userId ?? null,
   };
   const record = (entity: string, value: AccountState['state']): EntityChange => ({
     entity,

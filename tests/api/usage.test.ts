@@ -83,6 +83,35 @@ describe('GET /v1/account/usage', () => {
     expect(sibling.body).toEqual(first.body);
   });
 
+  it('subtracts usage beyond the allowance from packages, then from courtesy capacity, before it is settled', async () => {
+    const key = await api.key('starter');
+    const account_id = 'account-2';
+    const [meter, M] = ['api_requests' as const, 1_000_000];
+    const order = { checkout_id: 'c', meter, count: 1, amount_cents: 2_000, provider: 'test', provider_ref: '' };
+    await api.send({ 'oddstream.StartCheckout': { account_id, ...order } });
+    const payment = { checkout_id: 'c', payment_ref: 'p', amount_cents: 2_000, paid_at_ms: NOW_MS };
+    await api.send({ 'oddstream.CompleteCheckout': { account_id, ...payment } });
+    const courtesy = { grant_id: 'g', meter, quantity: 3 * M, expires_at_ms: NOW_MS + 86_400_000, note: '' };
+    await api.send({ 'oddstream.GrantCourtesy': { account_id, ...courtesy } });
+    const meters = async () =>
+      ((await api.get('/v1/account/usage', key)).body as { meters: Record<string, unknown>[] }).meters[0];
+    await used(account_id, meter, '2026-11-20 12:00:00', 12.5 * M, 'beyond');
+    // The first day of 30: 375 million are projected, of which 10 + 10 + 3 are there.
+    expect(await meters()).toMatchObject({
+      packages_remaining: 7.5 * M,
+      courtesy_remaining: 3 * M,
+      projected: 375 * M,
+      packages_needed: 36,
+    });
+    await used(account_id, meter, '2026-11-20 12:00:00', 21 * M, 'beyond');
+    expect(await meters()).toMatchObject({ packages_remaining: 0, courtesy_remaining: 2 * M });
+    const settlement = { meter, period_start_ms: Date.UTC(2026, 10, 20), used: 15 * M };
+    await api.send({ 'oddstream.SettleUsage': { account_id, ...settlement } });
+    expect(await meters()).toMatchObject({ packages_remaining: 0, courtesy_remaining: 2 * M });
+    await used(account_id, meter, '2026-11-20 12:00:00', 40 * M, 'beyond');
+    expect(await meters()).toMatchObject({ packages_remaining: 0, courtesy_remaining: 0 });
+  });
+
   it('has no allowance limit for enterprise, and requires a key', async () => {
     const response = await api.get('/v1/account/usage', await api.key('enterprise'));
     expect(response).toMatchObject({ status: 200, body: { plan: 'enterprise' } });

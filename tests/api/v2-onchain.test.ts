@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReaders } from '../../api/readers.js';
 import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
+import { plans } from '../../schemas/plans.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
 import {
@@ -604,8 +605,18 @@ describe('/v2/onchain trades/all', () => {
   it('sets partial beyond the cap, and is not cached then', async () => {
     const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
-    const caller = { accountId: 'a', keyHash: 'k', plan: 'growth' } as const;
-    const context = { requestId: '', clientIp: '', nowMs: api.clock.nowMs, elapsedMs: () => 0, caller };
+    const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
+    const context = {
+      requestId: '',
+      clientIp: '',
+      headers: {},
+      rawQuery: new URLSearchParams(),
+      rawBody: null,
+      nowMs: api.clock.nowMs,
+      elapsedMs: () => 0,
+      caller,
+      session: null,
+    };
     const tradesOf = async (address: string) =>
       (await ofWallet?.handle({ params: { address }, query: new URLSearchParams(), body: undefined }, context))?.body;
     for (let n = 0; n < 2; n++) {

@@ -31,7 +31,7 @@ export async function createKeys(product: Product, count: number): Promise<strin
     commands.map(({ account_id, command }) => ({
       key: `account:${account_id}`,
       timestampMs: nowMs,
-      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command }),
+      value: codec.encode('account_command', { id: randomUUID(), issued_at_ms: nowMs, command, author: 'system' }),
     })),
   );
   await log.close();

@@ -79,10 +79,13 @@ describe('accounts', () => {
   it('decide a repeated command once, also after a crash that lost the response', async () => {
     const { store, log, controller, instance } = await setUp();
     const { commands, model } = instance();
-    await commands.send({ 'oddstream.CreateAccount': { account_id: 'a', plan: 'starter', label: '' } }, 'create');
+    await commands.send(
+      { 'oddstream.CreateAccount': { account_id: 'a', plan: 'starter', label: '' } },
+      { id: 'create' },
+    );
     await commands.send(
       { 'oddstream.CreateKey': { account_id: 'a', key_hash: 'h', key_prefix: 'p', name: 'n' } },
-      'key',
+      { id: 'key' },
     );
     const dying = createMemoryLog({ store });
     const crashed = processorOn({
@@ -101,9 +104,9 @@ describe('accounts', () => {
     const running = processorOn(log).run(controller.signal);
     await commands.send(
       { 'oddstream.CreateKey': { account_id: 'a', key_hash: 'h', key_prefix: 'p', name: 'n' } },
-      'key',
+      { id: 'key' },
     );
-    await commands.send({ 'oddstream.SetPlan': { account_id: 'a', plan: 'growth' } }, 'plan');
+    await commands.send({ 'oddstream.SetPlan': { account_id: 'a', plan: 'growth' } }, { id: 'plan' });
     expect(await model.waitForOutcome('plan', 10_000)).toMatchObject({ accepted: true });
     expect(await model.waitForOutcome('key', 10_000)).toMatchObject({ accepted: true, code: 'ok' });
     expect(model.account('a')).toMatchObject({ plan: 'growth', active_keys: 1 });

@@ -43,11 +43,29 @@ beforeAll(async () => {
   await log.ensureTopics(allTopics);
   const at = { created_at_ms: 1 };
   await accountState('account:a', {
-    'oddstream.Account': { account_id: 'a', plan: 'enterprise', label: 'a', active_keys: 1, ...at },
+    'oddstream.Account': {
+      account_id: 'a',
+      plan: 'enterprise',
+      label: 'a',
+      active_keys: 1,
+      custom_limits: null,
+      ledger_entries: 0,
+      deleted_at_ms: null,
+      ...at,
+    },
   });
   const key_hash = hashKey(key);
   await accountState(`key:${key_hash}`, {
-    'oddstream.Key': { key_hash, key_prefix: displayedKeyPrefix(key), account_id: 'a', name: 'k', active: true, ...at },
+    'oddstream.Key': {
+      key_hash,
+      key_prefix: displayedKeyPrefix(key),
+      account_id: 'a',
+      name: 'k',
+      active: true,
+      expires_at_ms: null,
+      replaced_by: null,
+      ...at,
+    },
   });
   await append(5);
 });

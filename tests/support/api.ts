@@ -1,8 +1,13 @@
 import { expect } from 'vitest';
+import type { IdentityProvider } from '../../api/auth/identity-provider.js';
 import { createKeyDirectory } from '../../api/auth/key-directory.js';
+import { createPasswordHasher } from '../../api/auth/password-hasher.js';
+import { createSessionDirectory } from '../../api/auth/session.js';
+import type { PaymentProvider } from '../../api/billing/port.js';
 import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { listen, type RunningServer } from '../../api/http/server.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
+import type { Mail } from '../../api/mail/mailer.js';
 import type { CompletedRequest } from '../../api/metering/port.js';
 import type { LoadStatus } from '../../api/readiness/load-status.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
@@ -13,10 +18,11 @@ import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
 import type { ChainState, Profiles } from '../../api/wallets/ports.js';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
+import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
+import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
@@ -42,6 +48,8 @@ export interface ApiHarness {
   readonly log: MemoryLog;
   readonly service: Service;
   readonly metered: CompletedRequest[];
+  /** Mails that were sent. */
+  readonly mails: Mail[];
   /** The API's clock. */
   readonly clock: { nowMs: number };
   /** All statements that the API has sent to the tables. */
@@ -102,11 +110,18 @@ export async function startApi(options: {
   socketPort?: number;
   chainState?: ChainState;
   profiles?: Profiles;
+  provider?: IdentityProvider;
+  /** Default: packages are not sold. */
+  payments?: PaymentProvider;
+  /** Default: silent. */
+  logger?: Logger;
+  /** Default: http://api.test */
+  baseUrl?: string;
   /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
   const engine = await startTestClickHouse();
-  const logger = silentLogger();
+  const logger = options.logger ?? silentLogger();
   await migrate({ client: engine.client, migrations, logger });
   const metrics = createMetrics({ process: 'test', defaults: false });
   const codec = createCodec();
@@ -118,7 +133,19 @@ export async function startApi(options: {
   const processing = processor.run(signal);
   const onUnreadable = createOnUnreadable({ metrics, logger });
   const pools = createPoolDirectory();
-  const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable, onState: pools.apply });
+  const ledger = createLedgerView();
+  const onState: typeof pools.apply = (...change) => {
+    pools.apply(...change);
+    ledger.apply(...change);
+  };
+  const accounts = createAccountsReadModel({
+    log,
+    codec,
+    signal,
+    onUnreadable,
+    onState,
+    nowMs: () => clock.nowMs,
+  });
   const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
   const gateways = createGatewayView({ log, codec, signal, onUnreadable });
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
@@ -135,6 +162,7 @@ export async function startApi(options: {
     reachable: async () => faults.reachable && (await real.reachable()),
   };
   const metered: CompletedRequest[] = [];
+  const mails: Mail[] = [];
   const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
   const service = createService({
     tables,
@@ -142,7 +170,14 @@ export async function startApi(options: {
     sources,
     gateways,
     keys: createKeyDirectory(accounts),
-    accountCreatedMs: (accountId) => accounts.account(accountId)?.created_at_ms,
+    sessions: createSessionDirectory(accounts.users),
+    accounts,
+    sendCommand: commands.send,
+    ledger,
+    payments: options.payments ?? null,
+    passwords: createPasswordHasher(),
+    mailer: { send: (mail) => mails.push(mail) },
+    provider: options.provider ?? null,
     createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'test secret' },
     pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
@@ -156,7 +191,7 @@ export async function startApi(options: {
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
     allowedHosts: ['api.test'],
-    baseUrl: 'http://api.test',
+    baseUrl: options.baseUrl ?? 'http://api.test',
     socket: { url: null, port: options.socketPort ?? 8081 },
   });
   const server: RunningServer = await listen(service.app, { host: '127.0.0.1', port: 0 });
@@ -197,6 +232,7 @@ export async function startApi(options: {
     log,
     service,
     metered,
+    mails,
     clock,
     statements,
     faults,

@@ -1,23 +1,27 @@
 import { z } from 'zod';
-import { plans } from '../../../schemas/plans.js';
-import type { Meter } from '../../../schemas/types.gen.js';
+import { type MeterCapacity, meterCapacity } from '../../../infra/accounts/capacity-view.js';
+import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
+import { accountMeters, usagePackages } from '../../../schemas/packages.js';
+import { type ServicePeriod, servicePeriod } from '../../../schemas/service-period.js';
+import type { AccountMeter } from '../../../schemas/types.gen.js';
 import { ApiError } from '../../errors/failure.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
-import { type ServicePeriod, servicePeriod } from './service-period.js';
 
 const DAY_MS = 86_400_000;
-const meters = ['api_requests', 'orderbook_chainlink_bytes', 'onchain_event_bytes'] as const satisfies readonly Meter[];
 
 const meterSchema = z.object({
-  meter: z.enum(meters),
+  meter: z.enum(accountMeters),
   used: z.int().meta({ description: 'Number of requests, or bytes of encoded socket frames.' }),
   included: z.int().nullable().meta({ description: 'Allowance of the plan; null: unlimited.' }),
-  packages_remaining: z.int(),
-  courtesy_remaining: z.int(),
+  packages_remaining: z.int().meta({ description: 'Unused part of the packages, after usage beyond the allowance.' }),
+  courtesy_remaining: z.int().meta({ description: 'Unused part of the courtesy capacity, used after the packages.' }),
   unlimited: z.boolean(),
   avg_per_day: z.int(),
   projected: z.int().meta({ description: 'Projection for the whole period at the rate so far.' }),
+  packages_needed: z.int().meta({
+    description: 'Further packages that the projection needs beyond allowance, packages and courtesy capacity.',
+  }),
 });
 
 const usageSchema = z.object({
@@ -43,18 +47,34 @@ function usageSql(accountId: string, { startMs, endMs }: ServicePeriod): Sql {
   };
 }
 
-/** GET /v1/account/usage: usage of the key's account in its service month. */
+/** What is left of the grants once usage that is not settled yet is charged to them. */
+function remainingNow({ included, charged, packages, courtesy }: MeterCapacity, used: number) {
+  const unsettled = included === null ? 0 : Math.max(0, used - included - charged);
+  return {
+    packages_remaining: Math.max(0, packages - unsettled),
+    courtesy_remaining: Math.max(0, courtesy - Math.max(0, unsettled - packages)),
+  };
+}
+
+/** Packages that are missing if the period ends with `projected`. */
+function packagesNeeded(capacity: MeterCapacity, meter: AccountMeter, projected: number): number {
+  const { included, charged, packages, courtesy } = capacity;
+  if (included === null) return 0;
+  const missing = projected - included - charged - packages - courtesy;
+  return Math.max(0, Math.ceil(missing / usagePackages.quantity[meter]));
+}
+
+/** GET /v1/account/usage: usage of the account of a key or a session in its service month. */
 export function createUsageRoute(deps: {
   tables: Tables;
-  /** Creation time of an account, Unix ms; undefined for an unknown account. */
-  accountCreatedMs: (accountId: string) => number | undefined;
+  accounts: Pick<AccountsReadModel, 'account' | 'capacity'>;
 }): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/account/usage',
     apiGroup: 'v1',
     tag: 'Account',
-    auth: 'key',
+    auth: 'key-or-session',
     feature: 'v1',
     summary: 'Usage of the current service month, per meter',
     description:
@@ -76,35 +96,38 @@ export function createUsageRoute(deps: {
             unlimited: false,
             avg_per_day: 400_000_000,
             projected: 12_000_000_000,
+            packages_needed: 0,
           },
         ],
       },
     },
-    async handler(_input, { caller, nowMs }) {
-      const createdMs = caller === null ? undefined : deps.accountCreatedMs(caller.accountId);
-      if (caller === null || createdMs === undefined) throw new ApiError({ kind: 'unknown_key' });
-      const period = servicePeriod(createdMs, nowMs);
-      const rows = await deps.tables.rows<UsageRow>(usageSql(caller.accountId, period));
+    async handler(_input, { caller, session, nowMs }) {
+      const account = deps.accounts.account((caller ?? session)?.accountId ?? '');
+      if (account === undefined) throw new ApiError({ kind: 'unknown_key' });
+      const period = servicePeriod(account.created_at_ms, nowMs);
+      const rows = await deps.tables.rows<UsageRow>(usageSql(account.account_id, period));
       const usedOf = new Map(rows.map((row) => [row.meter, Number(row.used)]));
       const elapsedDays = Math.max(1, (nowMs - period.startMs) / DAY_MS);
       const periodDays = (period.endMs - period.startMs) / DAY_MS;
       return {
         body: {
           period: { start: period.startMs / 1000, end: period.endMs / 1000 },
-          plan: caller.plan,
+          plan: account.plan,
           enforcement: false as const,
-          meters: meters.map((meter) => {
+          meters: accountMeters.map((meter) => {
             const used = usedOf.get(meter) ?? 0;
-            const included = plans[caller.plan].monthlyAllowance[meter];
+            const capacity = meterCapacity(deps.accounts.capacity, account, meter, nowMs);
+            const { included } = capacity;
+            const projected = Math.round((used / elapsedDays) * periodDays);
             return {
               meter,
               used,
               included,
-              packages_remaining: 0,
-              courtesy_remaining: 0,
+              ...remainingNow(capacity, used),
               unlimited: included === null,
               avg_per_day: Math.round(used / elapsedDays),
-              projected: Math.round((used / elapsedDays) * periodDays),
+              projected,
+              packages_needed: packagesNeeded(capacity, meter, projected),
             };
           }),
         },

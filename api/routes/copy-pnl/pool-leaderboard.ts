@@ -123,7 +123,7 @@ export function createPoolLeaderboardRoute(deps: {
       await enforceCopyPnlLimit(deps.rateLimitStore, context);
       const { period, order, limit, offset } = requested;
       const filters = { min_trade_count: requested.min_trade_count, exclude_toxic: requested.exclude_toxic };
-      const wallets = deps.pools.walletsOf(caller.keyHash);
+      const wallets = deps.pools.walletsOf(caller.poolKeyHash);
       const [leaderboard, lastRefresh] = await Promise.all([
         deps.scores.leaderboard(wallets, {
           period,

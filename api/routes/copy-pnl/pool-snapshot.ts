@@ -83,7 +83,7 @@ export function createPoolSnapshotRoute(deps: {
       const caller = requireCaller(context);
       await enforceCopyPnlLimit(deps.rateLimitStore, context);
       const [wallets, lastRefresh] = await Promise.all([
-        deps.scores.scores(deps.pools.walletsOf(caller.keyHash), periods),
+        deps.scores.scores(deps.pools.walletsOf(caller.poolKeyHash), periods),
         deps.scores.lastRefreshS(),
       ]);
       const count = (test: (wallet: (typeof wallets)[number]) => boolean) => wallets.filter(test).length;

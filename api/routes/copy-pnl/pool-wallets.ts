@@ -144,7 +144,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
     async handler(_input, context) {
       const caller = requireCaller(context);
       await enforceCopyPnlLimit(deps.rateLimitStore, context);
-      const wallets = [...deps.pools.walletsOf(caller.keyHash)];
+      const wallets = [...deps.pools.walletsOf(caller.poolKeyHash)];
       return { body: { wallets, count: wallets.length, max: MAX } };
     },
   });

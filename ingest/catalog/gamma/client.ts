@@ -2,8 +2,9 @@ import { RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
+import { readText } from '../../shared/read-text.js';
+import { createTokenBucket } from '../../shared/token-bucket.js';
 import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
-import { createTokenBucket } from './token-bucket.js';
 
 /** The service rejected a request permanently (a 4xx other than 408 and 429): a repetition cannot succeed. */
 export class GammaRejectedError extends Error {
@@ -115,20 +116,6 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       }
     },
   };
-}
-
-/** Body as text. Throws when it is longer than `maxBytes`; at most that many bytes are buffered. */
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  if (response.body === null) return '';
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length;
-    // Leaving the loop cancels the body, which closes the connection.
-    if (bytes > maxBytes) throw new Error(`The response is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Delay in milliseconds of a Retry-After header (seconds or HTTP date); null when absent or unreadable. */

@@ -1,10 +1,10 @@
+import { createTokenBucket } from '../../shared/token-bucket.js';
 import { decodeMarket } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalText } from '../fields.js';
 import { type CatalogRow, type MarketRequest, maxFindIds } from '../source.js';
 import { upDownSlugsAround } from '../up-down.js';
 import type { GammaClient, Query } from './client.js';
 import { GammaShapeError } from './pages.js';
-import { createTokenBucket } from './token-bucket.js';
 
 /** Rate limit of lookups per second: a sixth of the service's limit for /markets, because other catalog requests run concurrently. */
 const FIND_PER_SECOND = 5;

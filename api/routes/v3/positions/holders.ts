@@ -56,8 +56,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { condition_id: conditionId }, query }, context) {
-      const plan = context.caller?.plan;
-      const most = plan === undefined ? 0 : plans[plan].conditionPositionsMaxLimit;
+      const most = context.caller?.terms.conditionPositionsMaxLimit ?? 0;
       const capped = { ...query, limit: Math.min(query.limit, most) };
       const { rows, paging } = await pageOf(conditionId, { conditionId }, capped, context);
       return { body: { data: rows, ...paging() } };

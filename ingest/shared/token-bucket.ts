@@ -1,4 +1,4 @@
-import { pause } from '../../shared/pause.js';
+import { pause } from './pause.js';
 
 /** Limits the rate of calls; callers are served in order of arrival. */
 export interface TokenBucket {

@@ -1,0 +1,27 @@
+import type { AccountCommands } from '../../infra/accounts/commands.js';
+import type { AccountsReadModel } from '../../infra/accounts/read-model.js';
+import type { Outcome } from '../../schemas/types.gen.js';
+import { ApiError } from '../errors/failure.js';
+
+/** Sends a command and waits for its outcome. Throws ApiError (upstream) when there is none in time; the command may still be decided later. */
+export type Decide = (
+  command: Parameters<AccountCommands['send']>[0],
+  options?: Parameters<AccountCommands['send']>[1],
+) => Promise<Outcome>;
+
+const OUTCOME_TIMEOUT_MS = 5_000;
+
+export function createDecide(deps: {
+  send: AccountCommands['send'];
+  waitForOutcome: AccountsReadModel['waitForOutcome'];
+}): Decide {
+  return async (command, options) => {
+    const outcome = await deps.waitForOutcome(await deps.send(command, options), OUTCOME_TIMEOUT_MS);
+    if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 });
+    return outcome;
+  };
+}
+
+/** The error of a rejected command that no request of a client can cause. */
+export const unexpectedRejection = (command: string, { code }: Outcome): Error =>
+  new Error(`${command} was rejected: ${code}`);

@@ -1,0 +1,26 @@
+import type { Cookie } from './cookies.js';
+import { csrfTokenOf, hashToken, newToken } from './session.js';
+
+const SESSION_S = 14 * 86_400;
+
+export interface NewSession {
+  /** Fields of the command that starts it. */
+  readonly fields: { readonly session_hash: string; readonly session_expires_at_ms: number };
+  /** The successful response of a sign-in. */
+  readonly reply: {
+    readonly body: { readonly csrf_token: string };
+    readonly headers: { readonly 'set-cookie': string };
+  };
+}
+
+/** A session that begins when its command is accepted. */
+export function newSession(cookie: Cookie, nowMs: number): NewSession {
+  const token = newToken();
+  return {
+    fields: { session_hash: hashToken(token), session_expires_at_ms: nowMs + SESSION_S * 1000 },
+    reply: { body: { csrf_token: csrfTokenOf(token) }, headers: { 'set-cookie': cookie.set(token, SESSION_S) } },
+  };
+}
+
+/** Author of the commands of a signed-in user. */
+export const userAuthor = (userId: string): string => `user:${userId}`;

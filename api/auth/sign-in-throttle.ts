@@ -1,0 +1,53 @@
+import { createHmac } from 'node:crypto';
+import { commonLimits } from '../../schemas/plans.js';
+import { ApiError } from '../errors/failure.js';
+import type { RateLimitStore } from '../limits/port.js';
+import { clientNetwork } from './client-ip.js';
+
+interface Attempt {
+  readonly clientIp: string;
+  readonly nowMs: number;
+}
+
+/** Limits of signing in, also for emails that nobody has. Each method counts one attempt and throws ApiError (rate_limited) beyond a limit. */
+export interface SignInThrottle {
+  /** A password for an email. */
+  password(email: string, attempt: Attempt): Promise<void>;
+  /** The use of a one-time link, or a sign-in by a provider. */
+  signIn(attempt: Attempt): Promise<void>;
+  /** A request for a mail. */
+  link(attempt: Attempt): Promise<void>;
+}
+
+/** `secret`: of the installation; addresses and emails are counted under an HMAC, because a shared store may be read by others. */
+export function createSignInThrottle(deps: { rateLimitStore: RateLimitStore; secret: string }): SignInThrottle {
+  const windowMs = commonLimits.signInWindowMs;
+  const bucket = (name: string, value: string, limit: number) => {
+    const hashed = createHmac('sha256', deps.secret).update(`${name}:${value}`, 'utf8').digest('hex');
+    return { key: `${name}-15m:${hashed}`, limit, windowMs };
+  };
+  const ofAddress = ({ clientIp }: Attempt) =>
+    bucket('sign-in-address', clientNetwork(clientIp), commonLimits.signInsPerAddress);
+  const take = async (one: ReturnType<typeof bucket>, nowMs: number): Promise<void> => {
+    const { allowed, states } = await deps.rateLimitStore.take([one], nowMs);
+    if (allowed) return;
+    const retryAtMs = states[0]?.resetMs ?? nowMs + windowMs;
+    throw new ApiError({
+      kind: 'rate_limited',
+      retryAtMs,
+      nowMs,
+      limitPerMinute: one.limit,
+      message: `Too many attempts. Try again at ${new Date(retryAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+    });
+  };
+  return {
+    // Two steps, because buckets of one Redis call must be in one slot of a cluster.
+    async password(email, attempt) {
+      await take(ofAddress(attempt), attempt.nowMs);
+      await take(bucket('password-email', email, commonLimits.passwordGuessesPerEmail), attempt.nowMs);
+    },
+    signIn: (attempt) => take(ofAddress(attempt), attempt.nowMs),
+    link: (attempt) =>
+      take(bucket('link-address', clientNetwork(attempt.clientIp), commonLimits.linksPerAddress), attempt.nowMs),
+  };
+}

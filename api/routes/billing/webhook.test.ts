@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../../infra/errors.js';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import type { AccountCommand } from '../../../schemas/types.gen.js';
+import type { PaymentEvent } from '../../billing/port.js';
+import { createStripeWebhookRoute } from './webhook.js';
+
+const event: PaymentEvent = {
+  id: 'evt_1',
+  type: 'checkout.session.completed',
+  occurredAtMs: 1_800_000_000_000,
+  kind: 'paid',
+  subject: { accountId: 'a', checkoutId: 'c' },
+  paymentRef: 'pi_1',
+  amountCents: 2_000,
+};
+type Send = Parameters<typeof createStripeWebhookRoute>[0]['send'];
+
+const deliver = async (send: Send) => {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const logger = silentLogger();
+  const route = createStripeWebhookRoute({
+    parse: async () => event,
+    send,
+    waitForOutcome: async () => null,
+    logger,
+    metrics,
+  });
+  const context = {
+    requestId: '',
+    clientIp: '',
+    headers: { 'stripe-signature': 's' },
+    rawQuery: new URLSearchParams(),
+    rawBody: Buffer.from('{}'),
+    nowMs: 0,
+    elapsedMs: () => 0,
+    caller: null,
+    session: null,
+  };
+  return route.handle({ query: new URLSearchParams(), params: {}, body: undefined }, context);
+};
+
+describe('the webhook of Stripe', () => {
+  it('acknowledges an event only when its command is in the log, so that Stripe sends it again', async () => {
+    const sent: [AccountCommand['command'], unknown][] = [];
+    const failure = new RetryableError('the log is away');
+    await expect(deliver(() => Promise.reject(failure))).rejects.toBe(failure);
+    // The outcome may be late; the command is durable.
+    const reply = await deliver(async (command, options) => {
+      sent.push([command, options]);
+      return options?.id ?? '';
+    });
+    expect(reply.body).toEqual({ received: true });
+    expect(sent).toEqual([
+      [
+        {
+          'oddstream.CompleteCheckout': {
+            account_id: 'a',
+            checkout_id: 'c',
+            payment_ref: 'pi_1',
+            amount_cents: 2_000,
+            paid_at_ms: 1_800_000_000_000,
+          },
+        },
+        { id: 'stripe:evt_1', author: 'provider:stripe' },
+      ],
+    ]);
+  });
+});

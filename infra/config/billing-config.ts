@@ -1,0 +1,39 @@
+import { FatalError } from '../errors.js';
+import type { ParsedEnvironment } from './environment.js';
+
+/** Who takes payments for packages; null: they are not sold. */
+export type BillingConfig =
+  | null
+  | { readonly provider: 'test' }
+  | {
+      readonly provider: 'stripe';
+      readonly secretKey: string;
+      readonly webhookSecret: string;
+      readonly apiBase: string | undefined;
+    };
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Throws FatalError when a setting of Stripe is missing. */
+export function billingOf(e: ParsedEnvironment): BillingConfig {
+  if (e.BILLING_PROVIDER === 'none') return null;
+  if (e.BILLING_PROVIDER === 'test') return { provider: 'test' };
+  const required = (name: 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET'): string => {
+    const value = e[name];
+    if (value === undefined)
+      throw new FatalError(`Bad configuration:\n  ${name}: missing, although BILLING_PROVIDER is stripe`);
+    return value;
+  };
+  const { protocol, hostname } = new URL(e.STRIPE_API_BASE ?? 'https://api');
+  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
+    throw new FatalError('Bad configuration:\n  STRIPE_API_BASE: needs https, except on loopback');
+  return {
+    provider: 'stripe',
+    secretKey: required('STRIPE_SECRET_KEY'),
+    webhookSecret: required('STRIPE_WEBHOOK_SECRET'),
+    apiBase: e.STRIPE_API_BASE,
+  };
+}
+
+export const redactBilling = (billing: BillingConfig): BillingConfig =>
+  billing?.provider === 'stripe' ? { ...billing, secretKey: '[redacted]', webhookSecret: '[redacted]' } : billing;

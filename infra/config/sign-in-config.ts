@@ -1,0 +1,36 @@
+import { FatalError } from '../errors.js';
+import type { ParsedEnvironment } from './environment.js';
+
+/** How users sign in, besides by password. */
+export interface SignInConfig {
+  /** undefined: links are written to the log instead of mailed. */
+  readonly mail: { readonly smtpUrl: string; readonly from: string } | undefined;
+  /** OpenID Connect provider. */
+  readonly oidc: OidcConfig | undefined;
+}
+
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Throws FatalError when a setting that another one needs is missing. */
+export function signInOf(e: ParsedEnvironment): SignInConfig {
+  const missing = (name: string, because: string) =>
+    new FatalError(`Bad configuration:\n  ${name}: missing, although ${because} is given`);
+  if (e.SMTP_URL !== undefined && e.MAIL_FROM === undefined) throw missing('MAIL_FROM', 'SMTP_URL');
+  const mail = e.SMTP_URL === undefined ? undefined : { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? '' };
+  if (e.OIDC_ISSUER === undefined) return { mail, oidc: undefined };
+  const { protocol, hostname } = new URL(e.OIDC_ISSUER);
+  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
+    throw new FatalError('Bad configuration:\n  OIDC_ISSUER: needs https, except on loopback');
+  if (e.OIDC_CLIENT_ID === undefined) throw missing('OIDC_CLIENT_ID', 'OIDC_ISSUER');
+  if (e.OIDC_CLIENT_SECRET === undefined) throw missing('OIDC_CLIENT_SECRET', 'OIDC_ISSUER');
+  return {
+    mail,
+    oidc: { issuer: e.OIDC_ISSUER, clientId: e.OIDC_CLIENT_ID, clientSecret: e.OIDC_CLIENT_SECRET },
+  };
+}

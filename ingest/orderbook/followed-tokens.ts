@@ -1,0 +1,98 @@
+import type { Codec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import type { CatalogMarket } from '../../schemas/types.gen.js';
+import type { SourceLog } from '../shared/owned-log.js';
+import type { FollowedToken } from './order-books.js';
+
+/** Time after the end of a market during which its books are still read. */
+const AFTER_END_MS = 10 * 60_000;
+
+export interface FollowedTokens {
+  /** Tokens of open markets, those of the highest 24 h volume first; short-form markets that are running before all others. */
+  current(nowMs: number): readonly FollowedToken[];
+  /** Follows the catalogue until the signal. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when the catalogue that was in the log at the start is read. */
+  ready(): Promise<void>;
+}
+
+type Market = Pick<
+  CatalogMarket,
+  | 'condition_id'
+  | 'token_ids'
+  | 'min_order_size'
+  | 'tick_size'
+  | 'neg_risk'
+  | 'volume_24h'
+  | 'end_ms'
+  | 'event_start_ms'
+>;
+
+/** Chooses the tokens whose books are read from the catalogue in the log. At most `maxTokens`. */
+export function createFollowedTokens(deps: {
+  log: Pick<SourceLog, 'read' | 'bounds'>;
+  codec: Codec;
+  maxTokens: number;
+  onUnreadable: (reason: string) => void;
+}): FollowedTokens {
+  const { log, codec, maxTokens } = deps;
+  const topic = topics.catalog.name;
+  const markets = new Map<string, Market>();
+  let loaded: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    loaded = resolve;
+  });
+
+  const apply = (key: string, value: Buffer | null) => {
+    const event = value === null ? undefined : tryDecode(codec, value, deps.onUnreadable);
+    if (event?.kind !== 'catalog_market') {
+      markets.delete(key);
+      return;
+    }
+    const market = event.value;
+    if (market.closed || !market.active || market.archived || market.token_ids.length === 0) markets.delete(key);
+    else markets.set(key, market);
+  };
+  const isRunning = (market: Market, nowMs: number) =>
+    market.event_start_ms !== null && market.event_start_ms <= nowMs && (market.end_ms ?? 0) > nowMs;
+
+  return {
+    ready: () => ready,
+    current(nowMs) {
+      const open = [...markets.values()].filter(({ end_ms: endMs }) => endMs === null || endMs + AFTER_END_MS > nowMs);
+      const rank = (market: Market) => (isRunning(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
+      return open
+        .map((market) => ({ market, rank: rank(market) }))
+        .sort((a, b) =>
+          a.rank === b.rank ? (a.market.condition_id < b.market.condition_id ? -1 : 1) : a.rank > b.rank ? -1 : 1,
+        )
+        .flatMap(({ market }) =>
+          market.token_ids.map((tokenId) => ({
+            tokenId,
+            market: market.condition_id,
+            minOrderSize: market.min_order_size,
+            tickSize: market.tick_size,
+            negRisk: market.neg_risk,
+          })),
+        )
+        .slice(0, maxTokens);
+    },
+    async run(signal) {
+      let { earliest: next } = await log.bounds(topic, 0);
+      for await (const { records, nextOffset } of log.read({
+        topic,
+        partition: 0,
+        from: { offset: next },
+        follow: false,
+        signal,
+      })) {
+        for (const { key, value } of records) apply(key, value);
+        next = nextOffset;
+      }
+      loaded();
+      for await (const { records } of log.read({ topic, partition: 0, from: { offset: next }, follow: true, signal }))
+        for (const { key, value } of records) apply(key, value);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { HashVariant, UncertainFacts } from '../../schemas/order-book/venue-hash.js';
+
+/** What the venue's hash covers besides the levels, as far as it is known; texts as the venue sends them. Shared by the tokens of a market. */
+export interface MarketFacts {
+  readonly market: string;
+  minOrderSize: string | null;
+  tickSize: string | null;
+  /** Before the last change. */
+  previousTickSize: string | null;
+  negRisk: boolean | null;
+  /** Empty before the first trade. */
+  lastTradePrice: string;
+  previousTradePrice: string;
+  /** What agreed last. */
+  remembered: HashVariant | null;
+}
+
+const COMMON_MIN_ORDER_SIZES = ['5', '1', '15'];
+const TICK_SIZES = ['0.01', '0.001', '0.0001', '0.1'];
+
+export function createMarketFacts(
+  market: string,
+  known: { readonly minOrderSize?: number | null; readonly tickSize?: number | null; readonly negRisk?: boolean } = {},
+): MarketFacts {
+  const text = (value: number | null | undefined) => (value === null || value === undefined ? null : String(value));
+  return {
+    market,
+    minOrderSize: text(known.minOrderSize),
+    tickSize: text(known.tickSize),
+    previousTickSize: null,
+    negRisk: known.negRisk ?? null,
+    lastTradePrice: '',
+    previousTradePrice: '',
+    remembered: null,
+  };
+}
+
+const known = <T>(value: T | null): readonly T[] => (value === null ? [] : [value]);
+
+/** All values that each fact may have, most likely first. */
+export function possibleFacts(facts: MarketFacts): UncertainFacts {
+  const negRisk = facts.negRisk ?? false;
+  return {
+    minOrderSizes: [...known(facts.minOrderSize), ...COMMON_MIN_ORDER_SIZES],
+    tickSizes: [...known(facts.tickSize), ...known(facts.previousTickSize), ...TICK_SIZES],
+    negRisks: [negRisk, !negRisk],
+    lastTradePrices: [facts.lastTradePrice, facts.previousTradePrice, ''],
+  };
+}
+
+export function recordTradePrice(facts: MarketFacts, price: string): void {
+  if (price === facts.lastTradePrice) return;
+  facts.previousTradePrice = facts.lastTradePrice;
+  facts.lastTradePrice = price;
+}
+
+export function recordTickSize(facts: MarketFacts, tickSize: string): void {
+  if (tickSize === facts.tickSize) return;
+  facts.previousTickSize = facts.tickSize;
+  facts.tickSize = tickSize;
+}

@@ -1,0 +1,82 @@
+import pLimit from 'p-limit';
+import { pause } from '../shared/pause.js';
+import type { VenueMessage } from './messages.js';
+
+const CONCURRENCY = 8;
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 5 * 60_000;
+/** After so long without a repair the next one of a token is not delayed. */
+const QUIET_MS = 10 * 60_000;
+
+export interface Repairs {
+  /** Fetches a fresh book of the token; several requests for one are one. Repeated repairs of a token are delayed more and more. */
+  request(tokenId: string, reason: string): void;
+  forget(tokenIds: readonly string[]): void;
+  /** False for tokens that the venue said to have no book. */
+  mayHaveBook(tokenId: string): boolean;
+  /** Resolves when no repair is running. */
+  idle(): Promise<void>;
+}
+
+/** Replaces books that are not the venue's by fresh ones. */
+export function createRepairs(deps: {
+  fetch: (tokenId: string, reason: string, signal: AbortSignal) => Promise<(VenueMessage & { type: 'book' }) | null>;
+  onBook: (book: VenueMessage & { type: 'book' }) => void;
+  onFailed: (tokenId: string, error: unknown) => void;
+  signal: AbortSignal;
+  nowMs: () => number;
+  firstDelayMs?: number;
+}): Repairs {
+  const { signal, nowMs, firstDelayMs = FIRST_DELAY_MS } = deps;
+  const limit = pLimit(CONCURRENCY);
+  const running = new Map<string, Promise<void>>();
+  const history = new Map<string, { count: number; lastMs: number }>();
+  const without = new Set<string>();
+
+  const delayOf = (tokenId: string): number => {
+    const past = history.get(tokenId);
+    const count = past === undefined || nowMs() - past.lastMs > QUIET_MS ? 0 : past.count;
+    history.set(tokenId, { count: count + 1, lastMs: nowMs() });
+    return count === 0 ? 0 : Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** Math.min(count, 20));
+  };
+  const repair = async (tokenId: string, reason: string): Promise<void> => {
+    await pause(delayOf(tokenId), signal);
+    while (!signal.aborted && running.has(tokenId)) {
+      try {
+        const book = await limit(() => deps.fetch(tokenId, reason, signal));
+        if (signal.aborted || !running.has(tokenId)) return;
+        if (book === null) without.add(tokenId);
+        else {
+          without.delete(tokenId);
+          running.delete(tokenId);
+          deps.onBook(book);
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        deps.onFailed(tokenId, error);
+        await pause(delayOf(tokenId), signal);
+      }
+    }
+  };
+  return {
+    request(tokenId, reason) {
+      if (running.has(tokenId) || signal.aborted) return;
+      const run: Promise<void> = repair(tokenId, reason).finally(() => {
+        if (running.get(tokenId) === run) running.delete(tokenId);
+      });
+      running.set(tokenId, run);
+    },
+    forget(tokenIds) {
+      for (const tokenId of tokenIds) {
+        running.delete(tokenId);
+        history.delete(tokenId);
+        without.delete(tokenId);
+      }
+    },
+    mayHaveBook: (tokenId) => !without.has(tokenId),
+    async idle() {
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type BookSide, createOrderBook } from '../../schemas/order-book/book.js';
+import { createMarketFacts, recordTradePrice } from './market-facts.js';
+import { createVenueBook } from './testing/venue-book.js';
+import { type BookOutput, createTokenBook, type UnverifiedReason } from './token-book.js';
+
+const market = '0xaa';
+const assetId = '1';
+const START = 1_790_000_000_000;
+
+function setUp() {
+  const facts = createMarketFacts(market, {});
+  const outputs: BookOutput[] = [];
+  const requests: UnverifiedReason[] = [];
+  const token = createTokenBook({
+    assetId,
+    facts,
+    emit: (output) => outputs.push(output),
+    requestBook: (reason) => requests.push(reason),
+  });
+  return { facts, outputs, requests, token, venue: createVenueBook({ market, assetId }) };
+}
+
+/** What a subscriber that applies the outputs has. */
+function replay(outputs: readonly BookOutput[]) {
+  const book = createOrderBook();
+  for (const output of outputs) {
+    if (output.type === 'book') book.replace(output.bids, output.asks);
+    if (output.type === 'change')
+      for (const { side, price, size } of output.changes) book.set(side, price, size ?? '0');
+  }
+  return { bids: book.bids(), asks: book.asks() };
+}
+
+describe('createTokenBook', () => {
+  it('verifies the messages of a match at their end, when the price of its trade has arrived', () => {
+    const { facts, outputs, requests, token, venue } = setUp();
+    venue.change(START, 'BUY', 300, '10');
+    venue.change(START, 'SELL', 310, '20');
+    token.receive(venue.book(START), START);
+    expect(outputs.at(-1)).toMatchObject({ type: 'book', verified: true });
+    const match = venue.match(START + 10, 'BUY');
+    for (const message of match?.messages ?? []) token.receive(message, START + 10);
+    token.tick(START + 70);
+    expect(outputs).toHaveLength(1);
+    // A change of after the match waits behind it.
+    token.receive(venue.change(START + 80, 'SELL', 320, '5'), START + 80);
+    expect(outputs).toHaveLength(1);
+    recordTradePrice(facts, match?.price ?? '');
+    token.tradePriceChanged(START + 98);
+    expect(outputs.at(-1)).toMatchObject({ type: 'change', verified: true, reason: null });
+    token.tick(START + 200);
+    expect(outputs).toHaveLength(3);
+    expect(outputs.every(({ verified }) => verified)).toBe(true);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+    expect(requests).toEqual([]);
+  });
+
+  it('declares a book unverified after a lost message, asks for a fresh one once, and verifies that', () => {
+    const { outputs, requests, token, venue } = setUp();
+    venue.change(START, 'BUY', 300, '10');
+    token.receive(venue.book(START), START);
+    venue.change(START + 1, 'BUY', 290, '4');
+    token.receive(venue.change(START + 2, 'BUY', 280, '3'), START + 2);
+    token.tick(START + 60);
+    expect(outputs).toHaveLength(1);
+    token.tick(START + 320);
+    expect(outputs.at(-1)).toMatchObject({ type: 'change', verified: false, reason: 'hash_mismatch' });
+    token.receive(venue.change(START + 400, 'BUY', 270, '2'), START + 400);
+    token.tick(START + 460);
+    expect(requests).toEqual(['hash_mismatch']);
+    expect(token.verified()).toBe(false);
+    token.receive(venue.book(START + 500, 'hash_mismatch'), START + 500);
+    expect(outputs.at(-1)).toMatchObject({ type: 'book', verified: true, reason: 'hash_mismatch' });
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+  });
+
+  it('asks for a book when changes come before it, and ignores changes that the book contains', () => {
+    const { outputs, requests, token, venue } = setUp();
+    const early = venue.change(START, 'BUY', 300, '10');
+    token.receive(early, START);
+    expect([outputs, requests]).toEqual([[], ['no_book']]);
+    const old = venue.change(START + 1, 'BUY', 300, '11');
+    venue.change(START + 2, 'BUY', 300, '12');
+    token.receive(venue.book(START + 2), START + 3);
+    token.receive(old, START + 4);
+    token.tick(START + 100);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+    expect(token.verified()).toBe(true);
+  });
+
+  it.each([
+    ['a level that is none', { price: '1.5' }, 'invalid_level'],
+    ['a hash of another book', { hash: 'f'.repeat(40) }, 'hash_mismatch'],
+    ['no hash and other best prices', { hash: null, bestBid: '0.4' }, 'best_price_mismatch'],
+    ['no hash', { hash: null }, 'no_hash'],
+  ])('does not serve as verified what comes with %s', (_case, change, reason) => {
+    const { outputs, requests, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    token.receive({ ...venue.change(START + 1, 'BUY', 300, '10'), ...change }, START + 1);
+    token.tick(START + 60);
+    token.tick(START + 400);
+    expect(outputs.at(-1)).toMatchObject({ verified: false, reason });
+    expect(requests).toEqual(reason === 'no_hash' ? [] : [reason]);
+  });
+
+  it('gives a subscriber the book of the venue over any orders, matches, late trades and lost messages', () => {
+    const step = fc.record({
+      kind: fc.constantFrom('order', 'order', 'order', 'match', 'lost', 'book'),
+      side: fc.constantFrom<BookSide>('BUY', 'SELL'),
+      offset: fc.integer({ min: 1, max: 40 }),
+      size: fc.integer({ min: 0, max: 3 }),
+      pauseMs: fc.constantFrom(0, 1, 20, 60, 400),
+      tradeLateMs: fc.constantFrom(0, 88, 200),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { facts, outputs, requests, token, venue } = setUp();
+        const trades: { atMs: number; price: string }[] = [];
+        let nowMs = START;
+        let answered = 0;
+        const advance = (toMs: number) => {
+          for (; nowMs < toMs; nowMs += 10) {
+            for (const trade of trades.splice(0).flatMap((one) => {
+              if (one.atMs <= nowMs) return [one];
+              trades.push(one);
+              return [];
+            })) {
+              recordTradePrice(facts, trade.price);
+              token.tradePriceChanged(nowMs);
+            }
+            token.tick(nowMs);
+            if (requests.length > answered) {
+              answered = requests.length;
+              token.receive(venue.book(nowMs, requests.at(-1)), nowMs);
+            }
+          }
+        };
+        token.receive(venue.book(nowMs), nowMs);
+        let matchedMs = 0;
+        for (const { kind, side, offset, size, pauseMs, tradeLateMs } of steps) {
+          // Every step has its own millisecond; matches are as far apart as trades are late.
+          advance(nowMs + Math.max(pauseMs, 10));
+          const ticks = side === 'BUY' ? 500 - offset : 500 + offset;
+          if (kind === 'order') token.receive(venue.change(nowMs, side, ticks, String(size)), nowMs);
+          if (kind === 'lost') venue.change(nowMs, side, ticks, String(size));
+          if (kind === 'book') token.receive(venue.book(nowMs), nowMs);
+          if (kind === 'match') {
+            advance(Math.max(nowMs, matchedMs + 260));
+            const match = venue.match(nowMs, side);
+            if (match === null) continue;
+            matchedMs = nowMs;
+            for (const message of match.messages) token.receive(message, nowMs);
+            trades.push({ atMs: nowMs + tradeLateMs, price: match.price });
+          }
+        }
+        advance(nowMs + 1_000);
+        // The last loss is found by the hash of the next message.
+        token.receive(venue.change(nowMs, 'BUY', 100, String(nowMs)), nowMs);
+        advance(nowMs + 1_000);
+        expect(token.verified()).toBe(true);
+        expect(replay(outputs)).toEqual(venue.bestFirst());
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { SMTPServer } from 'smtp-server';
+import { afterEach, expect, it } from 'vitest';
+import { createMailer } from '../../api/mail/mailer.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+
+interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly user: unknown;
+  readonly text: string;
+}
+
+const LINK = `http://api.test/dashboard/link#${'t'.repeat(43)}`;
+const mail = { to: 'desk@fund.example', subject: 'Your link', link: LINK, text: `Open this link:\n\n${LINK}\n` };
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** A real mail server on loopback. */
+async function startSmtp(options: { refuse?: boolean } = {}) {
+  const received: Received[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    authOptional: true,
+    onAuth: (auth, _session, done) => done(null, { user: `${auth.username}:${auth.password}` }),
+    onRcptTo: (_address, _session, done) =>
+      done(options.refuse ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
+    onData(stream, session, done) {
+      let text = '';
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        const from = mailFrom === false ? '' : mailFrom.address;
+        received.push({ from, to: rcptTo.map(({ address }) => address), user: session.user, text });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  return { port: (server.server.address() as AddressInfo).port, received };
+}
+
+function start(smtpUrl: string | undefined) {
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const settings = smtpUrl === undefined ? undefined : { smtpUrl, from: 'Oddstream <no-reply@odds.example>' };
+  const mailer = createMailer({ mail: settings, logger: pino({ level: 'trace' }, destination), metrics });
+  return { mailer, lines, metrics };
+}
+
+it('sends a text mail to one recipient with the credentials of the URL, and logs nothing of it', async () => {
+  const { port, received } = await startSmtp();
+  const { mailer, lines } = start(`smtp://desk:s3cret@127.0.0.1:${port}`);
+  mailer.send(mail);
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
+  const [one] = received;
+  expect(one).toMatchObject({
+    from: 'no-reply@odds.example',
+    to: ['desk@fund.example'],
+    user: 'desk:s3cret',
+  });
+  expect(one?.text).toMatch(/^Subject: Your link\r?$/m);
+  expect(one?.text).toMatch(/^From: Oddstream <no-reply@odds.example>\r?$/m);
+  expect(one?.text).toContain(LINK);
+  expect(lines.join('')).toBe('');
+});
+
+it('logs a mail that the server refuses without address and link, and counts it', async () => {
+  const { port } = await startSmtp({ refuse: true });
+  const { mailer, lines, metrics } = start(`smtp://127.0.0.1:${port}`);
+  mailer.send(mail);
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 40,
+    msg: 'the mail server did not take a mail',
+    responseCode: 550,
+  });
+  expect(lines.join('')).not.toMatch(/desk@|#tttt/);
+  expect(await metrics.registry.metrics()).toMatch(/api_mails_total\{[^}]*result="failed"[^}]*\} 1/);
+});
+
+it('survives a mail server that is away', async () => {
+  const { mailer, lines } = start('smtp://127.0.0.1:1');
+  mailer.send(mail);
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, code: 'ESOCKET' });
+});
+
+it('without a mail server writes the link into the log, at level warn', () => {
+  const { mailer, lines } = start(undefined);
+  mailer.send(mail);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    level: 40,
+    to: 'desk@fund.example',
+    link: LINK,
+    msg: 'SMTP_URL is not set, so this one-time link is not mailed: hand it to the owner of the address',
+  });
+});
