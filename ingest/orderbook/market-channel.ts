@@ -13,7 +13,7 @@ export interface ChannelTimes {
   readonly deadMs: number;
 }
 
-export const channelTimes: ChannelTimes = { openMs: 10_000, pingMs: 10_000, deadMs: 30_000 };
+const channelTimes: ChannelTimes = { openMs: 10_000, pingMs: 10_000, deadMs: 30_000 };
 
 export interface MarketChannel {
   /** Subscribes tokens, or subscribes them again for a fresh book each. */
