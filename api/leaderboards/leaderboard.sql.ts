@@ -65,12 +65,19 @@ const metricExpressions: Readonly<Record<RankingMetric, string>> = {
 
 const positionColumns = 'wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc';
 
+/** Metrics that value open positions. */
+const pricedMetrics: ReadonlySet<RankingMetric> = new Set(['total', 'unrealized']);
+
 /** Wallets ranked by a metric over some tokens, ties by wallet. */
 export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): Sql {
   const [chosen, params]: [string, Readonly<Record<string, SqlValue>>] =
     tokens.among === null
       ? ['SELECT toUInt256(arrayJoin({tokens:Array(String)}))', { tokens: tokens.tokenIds }]
       : [tokens.among.text(), tokens.among.params];
+  const prices = `LEFT JOIN (
+        SELECT token_id, price, source, resolved FROM token_prices
+        WHERE token_id IN (SELECT * FROM chosen)
+      ) AS q ON q.token_id = p.token_id`;
   return {
     text: `WITH chosen AS (${chosen})
       SELECT p.wallet AS id
@@ -79,10 +86,7 @@ export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): S
         FROM positions_by_token FINAL
         WHERE token_id IN (SELECT * FROM chosen) AND NOT ${isComboSql('token_id')}
       ) AS p
-      LEFT JOIN (
-        SELECT token_id, price, source, resolved FROM token_prices
-        WHERE token_id IN (SELECT * FROM chosen)
-      ) AS q ON q.token_id = p.token_id
+      ${pricedMetrics.has(metric) ? prices : ''}
       GROUP BY id
       ORDER BY ${metricExpressions[metric]} DESC, id
       LIMIT {rows:UInt32}

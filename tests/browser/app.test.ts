@@ -31,19 +31,21 @@ interface Fill {
 interface Holder {
   user: string;
   token_id: string;
-  amount: string;
+  amount: string | null;
   avg_price: string | null;
-  total_bought: string;
+  realized_pnl: string | null;
+  total_bought: string | null;
 }
 interface ApiPosition {
   market: string;
   status: string;
   price_source: string | null;
-  total_pnl: number;
+  total_pnl: number | null;
 }
 
-/** Shares of base units with at most two decimals, rounded half up; below 0.01 unrounded. */
-function shown(units: string): RegExp {
+/** Shares of base units with at most two decimals, rounded half up; below 0.01 unrounded; a dash for null. */
+function shown(units: string | null): RegExp {
+  if (units === null) return /^–$/;
   const value = BigInt(units);
   if (value > 0n && value < 10_000n) return /^0\.00\d+$/;
   const hundredths = (value + 5_000n) / 10_000n;
@@ -235,7 +237,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         expect.stringMatching(shown(row.amount)),
         row.avg_price === null ? '–' : expect.stringMatching(/^\$0\.\d{2,4}$/),
         expect.stringMatching(shown(row.total_bought)),
-        expect.stringMatching(/^([+−]?\$[\d,]+\.\d\d|[+−]\$0\.00\d+)$/),
+        row.realized_pnl === null ? '–' : expect.stringMatching(/^([+−]?\$[\d,]+\.\d\d|[+−]\$0\.00\d+)$/),
       ]),
     );
 
@@ -277,7 +279,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       const [title, , state, , , price, , , total] = cells[index] as string[];
       expect([title, state]).toEqual([name, status]);
       expect(price).toContain(source === null ? 'no price yet' : sources[source]);
-      expect(total?.[0]).toBe(profit > 0 ? '+' : profit < 0 ? '−' : '$');
+      expect(total?.[0]).toBe(profit === null ? '–' : profit > 0 ? '+' : profit < 0 ? '−' : '$');
     }
 
     const points = (await responses.curve)?.series ?? [];

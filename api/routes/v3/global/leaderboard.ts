@@ -107,7 +107,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
     summary: 'Wallets ranked by PnL',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER}`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER} Several tags are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
     query: z.object({
       sort: choiceParam({
         description: 'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
