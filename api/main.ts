@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { createAccountCommands } from '../infra/accounts/commands.js';
 import { createLedgerView } from '../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
+import { createUsedUpUntil } from '../infra/accounts/used-up.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
@@ -107,9 +108,10 @@ runProcess({
       },
       pools,
       rateLimitStore: rateWindow.store,
+      usedUpUntil: config.usageEnforcement ? createUsedUpUntil(accounts) : null,
       meter: ({ caller, billable }) => {
         metered.inc({ plan: caller.plan, billable: String(billable) });
-        if (billable) usage.add(caller.accountId, 'api_requests', 1);
+        if (billable) usage.add(caller, 'api_requests', 1);
       },
       progress,
       logger,

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { AccountCommands } from '../infra/accounts/commands.js';
 import type { LedgerView } from '../infra/accounts/ledger-view.js';
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
+import type { UsedUpUntil } from '../infra/accounts/used-up.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
@@ -95,6 +96,8 @@ export interface ServiceDeps {
   readonly rateLimitStore: RateLimitStore;
   /** See `createApp`. */
   readonly keylessPerMinute?: number;
+  /** See `createApp`. */
+  readonly usedUpUntil: UsedUpUntil | null;
   readonly meter: MeterRequest;
   /** Load progress of the tables. */
   readonly progress: Pick<TableProgress, 'current'>;
@@ -160,7 +163,7 @@ export function createService(deps: ServiceDeps): Service {
     }),
     createCoverageRoute({ tables, nowMs, dataVersion }),
     createKeyRoute(deps.createKey),
-    createUsageRoute({ tables, accounts: deps.accounts }),
+    createUsageRoute({ tables, accounts: deps.accounts, enforcement: deps.usedUpUntil !== null }),
     createUsageHistoryRoute({ tables }),
     ...createLinkRoutes(signIn),
     ...createSignInRoutes(signIn),
@@ -215,6 +218,7 @@ export function createService(deps: ServiceDeps): Service {
     }),
     limiter: createRateLimiter({ rateLimitStore: deps.rateLimitStore }),
     keylessPerMinute: deps.keylessPerMinute,
+    usedUpUntil: deps.usedUpUntil,
     meter: deps.meter,
     progress: deps.progress,
     logger,

@@ -23,7 +23,7 @@ import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkProgressTable } from './sink/progress-table.js';
 import { sinkTables } from './sink/tables.js';
 import { unknownLogTables } from './unknown-logs/tables.js';
-import { usageTables } from './usage/tables.js';
+import { usageKeys, usageTables } from './usage/tables.js';
 import { walletActivityTables } from './wallet-activity/tables.js';
 import { walletEventTables } from './wallet-events/tables.js';
 import { walletTagsTables } from './wallet-tags/tables.js';
@@ -69,4 +69,5 @@ export const migrations: readonly Migration[] = [
   walletActivityTables,
   copyScoreTables,
   walletTagsTables,
+  usageKeys,
 ];

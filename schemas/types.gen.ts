@@ -271,7 +271,7 @@ export interface PoolChange {
 
 export interface Outcome {
   readonly accepted: boolean;
-  /** ok, or the reason of a rejection such as rate_limited, unknown_account, key_limit, duplicate_key, unknown_key, account_exists, unknown_link, unknown_user, unsupported_command */
+  /** ok, or the reason of a rejection such as rate_limited, unknown_account, key_limit, duplicate_key, unknown_key, invalid_grace, invalid_limits, account_exists, unknown_link, unknown_user, unsupported_command */
   readonly code: string;
   readonly account_id: string | null;
   /** what a pool command changed; null for other commands and for rejected ones */
@@ -740,6 +740,8 @@ export interface ConnectionSession {
   readonly opened_ms: number;
   /** Known to be open until */
   readonly seen_ms: number;
+  /** Since when its time counts, if the plan has changed since it was opened; null: since then */
+  readonly timed_from_ms: number | null;
 }
 
 /** What gateway processes tell each other, so that connection caps and session time hold over all of them. */
@@ -1336,9 +1338,9 @@ export interface UnknownLog {
 
 export type Meter = 'api_requests' | 'orderbook_chainlink_bytes' | 'onchain_event_bytes';
 
-/** What one account has used of one meter in one UTC hour so far, counted by one process. Later records of an id replace earlier ones. */
+/** What one key of an account has used of one meter in one UTC hour so far, counted by one process. Later records of an id replace earlier ones. */
 export interface Usage {
-  /** process-hour-account-meter */
+  /** process-hour-account-meter, and -key if the key is known */
   readonly id: string;
   /** One life of one process */
   readonly process_id: string;
@@ -1350,6 +1352,8 @@ export interface Usage {
   readonly interval_start_ms: number;
   /** When it was counted */
   readonly interval_end_ms: number;
+  /** First 16 hex characters of the SHA-256 of the key; empty if unknown */
+  readonly key_id: string;
 }
 
 /** What one final fact of the chain means for one wallet, in chain order per wallet. */

@@ -239,7 +239,12 @@ describe('hostile connections', () => {
     for (const socket of sockets.slice(0, 30)) socket.resetAndDestroy();
     await Promise.all(sockets.slice(0, 30).map((socket) => (socket.closed ? null : once(socket, 'close'))));
     await new Promise((resolve) => setTimeout(resolve, 50));
-    const permit = { onSessionTimeExhausted: () => undefined, release: () => void released++ };
+    const permit = {
+      onSessionTimeExhausted: () => undefined,
+      onExcess: () => undefined,
+      setTerms: () => undefined,
+      release: () => void released++,
+    };
     for (const admit of pendingAdmissions) admit({ status: 'ok', permit });
     await Promise.all(sockets.slice(30).map((socket) => once(socket, 'data')));
     expect([started.server.connections(), released]).toEqual([20, 30]);

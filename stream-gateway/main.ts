@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
+import { createUsedUpUntil } from '../infra/accounts/used-up.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
@@ -16,7 +17,7 @@ import { topics } from '../schemas/topics.js';
 import { createLogAdmission } from './admission/log-admission.js';
 import { createMarketLookup } from './filters/market-lookup.js';
 import { tailStream } from './hub/tail-stream.js';
-import { createKeyVerifier } from './key-verifier.js';
+import { createKeyVerifier, createTermsOfKey } from './key-verifier.js';
 import { createMeter } from './metering/meter.js';
 import { createHistory } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
@@ -78,12 +79,17 @@ runProcess({
     let caughtUp = false;
     let deliveredOffset: number | undefined;
 
+    const usedUpUntil = createUsedUpUntil(accounts);
     const opened = await startGatewayServer({
       host: config.host,
       port: config.ports.gateway,
       sharedPort: config.gatewayProcesses > 1,
       allowedHosts: config.allowedHosts,
       verifyKey: createKeyVerifier(accounts),
+      termsOfKey: createTermsOfKey(accounts),
+      ...(config.usageEnforcement
+        ? { usedUpUntil: (accountId, meter) => usedUpUntil(accountId, meter, Date.now()) }
+        : {}),
       admission,
       meter: createMeter(usage),
       ready: () => caughtUp,

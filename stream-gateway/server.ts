@@ -3,9 +3,16 @@ import uws from 'uWebSockets.js';
 import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
+import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission } from './admission/admission.js';
 import type { MarketLookup } from './filters/market-lookup.js';
-import { type Connection, type ConnectionLimits, createConnection, defaultConnectionLimits } from './hub/connection.js';
+import {
+  type Connection,
+  type ConnectionLimits,
+  createConnection,
+  defaultConnectionLimits,
+  type SocketMeter,
+} from './hub/connection.js';
 import { createFairScheduler } from './hub/fair-scheduler.js';
 import { createHub } from './hub/hub.js';
 import type { LiveEvent } from './hub/live-event.js';
@@ -88,6 +95,10 @@ export async function startGatewayServer(deps: {
   /** Host names of this server, in addition to loopback names and IP addresses. */
   allowedHosts: readonly string[];
   verifyKey: (key: string) => KeyCheckResult;
+  /** Current terms of a key, null once it no longer works; default: those of `verifyKey`, for ever. */
+  termsOfKey?: (keyHash: string) => PlanTerms | null;
+  /** Unix ms at which an account's meter has an allowance again; null: not used up. Default: not enforced. */
+  usedUpUntil?: (accountId: string, meter: SocketMeter) => number | null;
   admission: Admission;
   meter: Meter;
   ready: () => boolean;
@@ -128,8 +139,8 @@ export async function startGatewayServer(deps: {
   const settle = (peer: Peer) => {
     natives.settle(peer);
     const { events, priceFeeds } = peer.takeUsage();
-    if (events > 0) meter.add(peer.accountId, 'onchain', events);
-    if (priceFeeds > 0) meter.add(peer.accountId, 'oracle_orderbook', priceFeeds);
+    if (events > 0) meter.add(peer, 'onchain', events);
+    if (priceFeeds > 0) meter.add(peer, 'oracle_orderbook', priceFeeds);
   };
 
   const upgrade = createUpgradeHandler({
@@ -156,8 +167,8 @@ export async function startGatewayServer(deps: {
     upgrade,
     open(socket: WebSocket<SocketData>) {
       const data = socket.getUserData();
-      const { accountId, terms, encoding, permit } = data;
-      const peer = createPeer({ socket, accountId, terms, encoding, limits: limits.peer, totals });
+      const { accountId, keyHash, terms, encoding, permit } = data;
+      const peer = createPeer({ socket, accountId, keyHash, terms, encoding, limits: limits.peer, totals });
       const connection = createConnection({
         peer,
         hub,
@@ -168,6 +179,7 @@ export async function startGatewayServer(deps: {
         lookup: deps.lookup,
         limits: limits.connection,
         nowMs,
+        usedUpUntil: (meter) => deps.usedUpUntil?.(accountId, meter) ?? null,
         onUnavailable(dependency, error) {
           metrics.unavailable(dependency);
           logger.warn({ err: error, dependency }, 'cannot serve a subscription: dependency unavailable');
@@ -181,6 +193,7 @@ export async function startGatewayServer(deps: {
       permit.onSessionTimeExhausted((resetsAtMs) => {
         if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
       });
+      permit.onExcess(() => peer.end('connectionLimit'));
     },
     message(socket: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean) {
       const data = socket.getUserData();
@@ -237,10 +250,25 @@ export async function startGatewayServer(deps: {
       if (++sent % HEARTBEATS_PER_YIELD === 0) await yieldToEventLoop();
     }
   };
+  /** Closes connections whose key no longer works, and applies changes of plans to the others. */
+  const checkKeys = () => {
+    for (const [socket, peer] of [...sockets]) {
+      if (peer.closed) continue;
+      const data = socket.getUserData();
+      const terms = deps.termsOfKey?.(data.keyHash);
+      if (terms === null) peer.end('keyRevoked');
+      else if (terms !== undefined && terms !== peer.terms) {
+        peer.setTerms(terms);
+        data.permit.setTerms(terms);
+      }
+      if (deps.usedUpUntil !== undefined && !peer.closed) data.connection?.checkAllowance();
+    }
+  };
   const heartbeat = setInterval(() => void sendHeartbeats(), limits.heartbeatMs);
   const tick = setInterval(() => {
     slowReaders.sweep();
     for (const peer of sockets.values()) settle(peer);
+    checkKeys();
     metrics.flush();
   }, limits.tickMs);
 

@@ -101,7 +101,12 @@ export async function startTestGateway(
     verifyKey: (key) => {
       if (key === '') return { status: 'malformed' };
       if (key === 'revoked') return { status: 'inactive' };
-      return { status: 'ok', accountId: key, terms: plans[key.startsWith('free') ? 'free' : 'enterprise'] };
+      return {
+        status: 'ok',
+        accountId: key,
+        keyHash: key,
+        terms: plans[key.startsWith('free') ? 'free' : 'enterprise'],
+      };
     },
     ready: () => true,
     admission: createLocalAdmission(),

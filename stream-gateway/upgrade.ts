@@ -6,12 +6,13 @@ import type { Admission, ConnectionPermit } from './admission/admission.js';
 import type { Encoding } from './hub/native-topics.js';
 
 export type KeyCheckResult =
-  | { readonly status: 'ok'; readonly accountId: string; readonly terms: PlanTerms }
+  | { readonly status: 'ok'; readonly accountId: string; readonly keyHash: string; readonly terms: PlanTerms }
   | { readonly status: 'malformed' | 'inactive' };
 
 /** Data of an admitted client, known before the upgrade. */
 export interface AdmittedClient {
   readonly accountId: string;
+  readonly keyHash: string;
   readonly terms: PlanTerms;
   readonly encoding: Encoding;
   readonly permit: ConnectionPermit;
@@ -125,7 +126,7 @@ export function createUpgradeHandler(deps: {
     const keyCheck = deps.verifyKey(key);
     if (keyCheck.status !== 'ok') return reject(keyCheck.status);
     if (pending >= MAX_PENDING_UPGRADES) return reject('busy');
-    const { accountId, terms } = keyCheck;
+    const { accountId, keyHash, terms } = keyCheck;
     let disconnected = false;
     response.onAborted(() => {
       disconnected = true;
@@ -149,7 +150,7 @@ export function createUpgradeHandler(deps: {
         return reject('stopping');
       }
       try {
-        deps.accept(response, { accountId, terms, encoding, permit: admitted.permit }, handshake, context);
+        deps.accept(response, { accountId, keyHash, terms, encoding, permit: admitted.permit }, handshake, context);
       } catch (error) {
         admitted.permit.release();
         throw error;

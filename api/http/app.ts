@@ -1,4 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import type { UsedUpUntil } from '../../infra/accounts/used-up.js';
 import { isTransient } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -25,6 +26,8 @@ export interface AppDeps {
   readonly limiter: RateLimiter;
   /** Requests without a valid key that one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
+  /** Null: usage is not enforced. Routes of the account stay open, so that its usage can be seen. */
+  readonly usedUpUntil: UsedUpUntil | null;
   readonly meter: MeterRequest;
   readonly progress: Pick<TableProgress, 'current'>;
   readonly logger: Logger;
@@ -126,6 +129,19 @@ export function createApp(deps: AppDeps): Express {
     const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (verdict.rejection !== null) throw verdict.rejection;
+    const usedUpUntilMs =
+      gated || route.path.startsWith('/v1/account/')
+        ? null
+        : (deps.usedUpUntil?.(caller.accountId, 'api_requests', nowMs) ?? null);
+    if (usedUpUntilMs !== null)
+      throw new ApiError({
+        kind: 'rate_limited',
+        retryAtMs: usedUpUntilMs,
+        nowMs,
+        limitPerMinute: 0,
+        scope: 'monthly_allowance',
+        message: 'The requests of your plan and all packages are used up for this service month.',
+      });
     if (gated && route.feature !== undefined) {
       const status = missingFeatureStatus[route.feature];
       throw new ApiError({ kind: 'plan_gate', tier: caller.plan, upgradeUrl: deps.upgradeUrl, status });

@@ -73,6 +73,7 @@ describe('createApp', () => {
         routes: [],
         keys: { lookup: () => null },
         keylessPerMinute: 2,
+        usedUpUntil: null,
         admitSession: () => Promise.reject(new Error('not for requests without a session')),
         limiter: { admit: () => Promise.reject(new Error('not for requests without a key')) },
         meter: () => undefined,

@@ -57,6 +57,11 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
       `DROP TABLE IF EXISTS ${to.name}${onCluster} SYNC`,
       ...(to.placement === 'everywhere' ? [] : [`DROP TABLE IF EXISTS ${localName(to)}${onCluster} SYNC`]),
     ],
+    addColumn: (spec, column) =>
+      // A complete copy on each node has no Distributed table.
+      [...(spec.placement === 'everywhere' ? [] : [localName(spec)]), spec.name].map(
+        (table) => `ALTER TABLE ${table}${onCluster} ADD COLUMN IF NOT EXISTS ${column}`,
+      ),
     index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
   };
 }

@@ -60,6 +60,8 @@ export interface Ddl {
   replaceView(name: string, select: string): readonly string[];
   /** Drops a view and its target with all rows; the caller recreates both. */
   drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];
+  /** Adds a column that the table's spec does not have; existing rows read the type's default. `column`: name and type. */
+  addColumn(spec: TableSpec, column: string): readonly string[];
   /** Adds the index to the table that stores the rows, and builds it over existing rows in the background. */
   index(spec: IndexSpec): readonly string[];
 }
@@ -129,5 +131,6 @@ export const singleServerDdl: Ddl = {
   view: (name, select) => [`CREATE VIEW IF NOT EXISTS ${name} AS\n    ${select}`],
   drop: ({ name, to }) => [`DROP VIEW IF EXISTS ${name} SYNC`, `DROP TABLE IF EXISTS ${to.name} SYNC`],
   replaceView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS\n    ${select}`],
+  addColumn: ({ name }, column) => [`ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${column}`],
   index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
 };

@@ -77,6 +77,8 @@ export interface Config {
   /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
   readonly signIn: SignInConfig;
+  /** Whether accounts that have used up their capacity are rejected. */
+  readonly usageEnforcement: boolean;
   readonly billing: BillingConfig;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
@@ -200,6 +202,7 @@ export function loadConfig(env: Environment = process.env): Config {
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
     signIn: signInOf(e),
+    usageEnforcement: e.USAGE_ENFORCEMENT,
     billing: billingOf(e),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',

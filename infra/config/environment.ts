@@ -146,6 +146,11 @@ export const environment = z.object({
     'File that contains `OIDC_CLIENT_SECRET`.',
     'none',
   ),
+  USAGE_ENFORCEMENT: setting(
+    flag,
+    'Accounts',
+    '1 rejects requests and closes sockets of accounts that have used up the allowance of their plan, their packages and courtesy capacity. Otherwise usage is only shown.',
+  ),
   BILLING_PROVIDER: setting(
     z.enum(['none', 'test', 'stripe']).default('none'),
     'Accounts',

@@ -59,27 +59,31 @@ function recorder(log: ReturnType<typeof fakeLog>, clock: { ms: number }, proces
   return { usage, metrics };
 }
 
+/** A key of an account; its hash is `account`, `key` and zeros. */
+const keyOf = (account: string, key = '1') => ({ accountId: account, keyHash: `${account}${key}`.padEnd(64, '0') });
+
 describe('usage recorder', () => {
   it('appends one growing total per hour, account and meter', async () => {
     const log = fakeLog();
     const clock = { ms: START_MS };
     const { usage } = recorder(log, clock);
-    usage.add('a', 'onchain_event_bytes', 100);
-    usage.add('a', 'onchain_event_bytes', 20);
-    usage.add('a', 'api_requests', 1);
+    usage.add(keyOf('a'), 'onchain_event_bytes', 100);
+    usage.add(keyOf('a'), 'onchain_event_bytes', 20);
+    usage.add(keyOf('a'), 'api_requests', 1);
     expect(await usage.flush()).toBe(true);
-    usage.add('a', 'onchain_event_bytes', 3);
+    usage.add(keyOf('a'), 'onchain_event_bytes', 3);
     clock.ms += 1000;
     expect(await usage.flush()).toBe(true);
     expect(await usage.flush()).toBe(true);
     expect(log.appended.map(usageOf).map(({ id, quantity }) => [id, quantity])).toEqual([
-      ['p1-496726-a-onchain_event_bytes', 120],
-      ['p1-496726-a-api_requests', 1],
-      ['p1-496726-a-onchain_event_bytes', 123],
+      ['p1-496726-a-onchain_event_bytes-a100000000000000', 120],
+      ['p1-496726-a-api_requests-a100000000000000', 1],
+      ['p1-496726-a-onchain_event_bytes-a100000000000000', 123],
     ]);
     expect(usageOf(log.appended[2] as NewRecord)).toMatchObject({
       process_id: 'p1',
       account_id: 'a',
+      key_id: 'a100000000000000',
       interval_start_ms: Date.UTC(2026, 7, 31, 22),
       interval_end_ms: START_MS + 1000,
     });
@@ -90,11 +94,11 @@ describe('usage recorder', () => {
     const clock = { ms: Date.UTC(2026, 7, 31, 23, 59, 59) };
     const { usage, metrics } = recorder(log, clock);
     log.state.outcome = 'rejected';
-    usage.add('a', 'onchain_event_bytes', 10);
+    usage.add(keyOf('a'), 'onchain_event_bytes', 10);
     expect(await usage.flush()).toBe(false);
     clock.ms += 1000;
     expect(await usage.flush()).toBe(false);
-    usage.add('a', 'onchain_event_bytes', 7);
+    usage.add(keyOf('a'), 'onchain_event_bytes', 7);
     expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 1');
     log.state.outcome = 'appended';
     expect(await usage.flush()).toBe(true);
@@ -109,7 +113,7 @@ describe('usage recorder', () => {
     const log = fakeLog();
     const { usage } = recorder(log, { ms: START_MS });
     log.state.outcome = 'appended, response lost';
-    usage.add('a', 'api_requests', 2);
+    usage.add(keyOf('a'), 'api_requests', 2);
     await usage.flush();
     log.state.outcome = 'appended';
     await usage.close();
@@ -124,6 +128,7 @@ describe('usage recorder', () => {
         arbitrary: fc.record({
           do: fc.constant('add' as const),
           account: fc.constantFrom('a', 'b'),
+          key: fc.constantFrom('1', '2'),
           meter,
           n: fc.integer({ min: 0, max: 5000 }),
         }),
@@ -153,7 +158,7 @@ describe('usage recorder', () => {
         const unsure: Record<string, number> = {};
         for (const one of steps) {
           if (one.do === 'add') {
-            usage.add(one.account, one.meter, one.n);
+            usage.add(keyOf(one.account, one.key), one.meter, one.n);
             const key = `${one.account} ${one.meter}`;
             counted[key] = (counted[key] ?? 0) + one.n;
             since[key] = (since[key] ?? 0) + one.n;

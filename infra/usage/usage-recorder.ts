@@ -13,16 +13,26 @@ const CLOSE_TIMEOUT_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
 
 export interface UsageRecorder {
-  /** Count `quantity` (requests or bytes, a non-negative integer) for the account. Never waits, never throws. */
-  add(accountId: string, meter: Meter, quantity: number): void;
+  /** Count `quantity` (requests or bytes, a non-negative integer) for a key of the account. Never waits, never throws. */
+  add(by: UsedBy, meter: Meter, quantity: number): void;
   /** Append changed totals. Resolves true when all usage counted before the call is durable. Never rejects. */
   flush(): Promise<boolean>;
   /** Stop the timer and append changed totals; totals that are not durable after 3 s are dropped, counted and logged. */
   close(): Promise<void>;
 }
 
-interface UsageTotal {
+export interface UsedBy {
   readonly accountId: string;
+  /** SHA-256 hex of the key. */
+  readonly keyHash: string;
+}
+
+/** Characters of a key's hash that identify it in usage records. */
+export const KEY_ID_LENGTH = 16;
+/** Key of usage records. */
+export const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENGTH);
+
+interface UsageTotal extends UsedBy {
   readonly meter: Meter;
   readonly hourMs: number;
   quantity: number;
@@ -31,7 +41,7 @@ interface UsageTotal {
 }
 
 /**
- * Counts usage in memory and appends running totals to the usage topic four times a second: one record per process, UTC hour, account and meter, whose
+ * Counts usage in memory and appends running totals to the usage topic four times a second: one record per process, UTC hour, key and meter, whose
  * id is the same each time and whose quantity only grows. So an append may be repeated, late, or skipped while the log is unavailable: the
  * usage is the greatest quantity of each id, and no usage is lost while the process runs.
  */
@@ -76,7 +86,8 @@ export function createUsageRecorder(deps: {
   };
 
   const toRecord = (total: UsageTotal, countedMs: number): NewRecord => {
-    const id = `${processId}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}`;
+    const keyId = keyIdOf(total.keyHash);
+    const id = `${processId}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}-${keyId}`;
     const value = codec.encode('usage', {
       id,
       process_id: processId,
@@ -85,6 +96,7 @@ export function createUsageRecorder(deps: {
       quantity: total.quantity,
       interval_start_ms: total.hourMs,
       interval_end_ms: Math.min(countedMs, total.hourMs + HOUR_MS),
+      key_id: keyId,
     });
     return { key: id, value, timestampMs: countedMs };
   };
@@ -151,17 +163,17 @@ export function createUsageRecorder(deps: {
   schedule();
 
   return {
-    add(accountId, meter, quantity) {
+    add({ accountId, keyHash }, meter, quantity) {
       if (quantity <= 0) return;
       let totals = current.get(meter);
       if (totals === undefined) {
         totals = new Map();
         current.set(meter, totals);
       }
-      let total = totals.get(accountId);
+      let total = totals.get(keyHash);
       if (total === undefined) {
-        total = { accountId, meter, hourMs, quantity: 0, dirty: false };
-        totals.set(accountId, total);
+        total = { accountId, keyHash, meter, hourMs, quantity: 0, dirty: false };
+        totals.set(keyHash, total);
       }
       total.quantity += quantity;
       if (total.dirty) return;

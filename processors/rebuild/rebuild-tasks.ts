@@ -23,7 +23,7 @@ import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
 import { unknownLogTables } from '../unknown-logs/tables.js';
 import { usageSink } from '../usage/sink.js';
-import { usageTables } from '../usage/tables.js';
+import { usageKeys, usageTables } from '../usage/tables.js';
 import { walletActivitySink } from '../wallet-activity/sink.js';
 import { walletActivityTables } from '../wallet-activity/tables.js';
 import { walletEventsSink } from '../wallet-events/sink.js';
@@ -43,7 +43,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage, unknownLogTables],
   [oracleSink, oracleTables, feedCoverage],
   [catalogSink, catalogTables, quoteTables, tagTokenTables, tokenTagTables],
-  [usageSink, usageTables],
+  [usageSink, usageTables, usageKeys],
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],
   [pnlSink, pnlTables, comboTables],
@@ -68,6 +68,10 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
     backfill: () => [],
     view: () => [],
     replaceView: () => [],
+    addColumn: (spec, column) => {
+      tables.set(spec.name, { ...spec, columns: `${spec.columns},\n      ${column}` });
+      return [];
+    },
     index: () => [],
   };
   for (const migration of migrations) migration.statements(collecting);

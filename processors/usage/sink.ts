@@ -5,6 +5,7 @@ import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 const usageTable = defineTable('usage', {
   id: string,
   account_id: string,
+  key_id: string,
   meter: lowCardinality,
   hour: dateTime,
   quantity: uint64,
@@ -32,6 +33,7 @@ export const usageSink: SinkDefinition = {
     emit(usageTable, {
       id: usage.id,
       account_id: usage.account_id,
+      key_id: usage.key_id,
       meter: usage.meter,
       hour: usage.interval_start_ms,
       quantity: usage.quantity,

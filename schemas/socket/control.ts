@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accountMeters } from '../packages.js';
 import { millis, text } from './fields.js';
 import { eventFrame } from './frames.js';
 import { errorCodes, presetNames } from './vocabulary.js';
@@ -62,14 +63,19 @@ const error = z
     message: z.string(),
     resets_at: z.iso
       .datetime()
-      .meta({ description: 'free_tier_limit_reached: when session time is available again.' })
+      .meta({
+        description:
+          'free_tier_limit_reached, monthly_allowance_used_up: when session time or allowance is available again.',
+      })
       .optional(),
+    meter: z.enum(accountMeters).meta({ description: 'monthly_allowance_used_up: what is used up.' }).optional(),
     earliest_seq: z.number().int().meta({ description: 'since_seq_unavailable: the oldest retained seq.' }).optional(),
     newest_seq: z.number().int().meta({ description: 'since_seq_unavailable: the newest seq.' }).optional(),
   })
   .meta({
     title: 'error',
-    description: 'A message could not be processed. The connection stays open, except after free_tier_limit_reached.',
+    description:
+      'A message could not be processed. The connection stays open, except after free_tier_limit_reached and monthly_allowance_used_up.',
   });
 
 export const controlFrames = { subscribed, unsubscribed, snapshot, heartbeat, pong, error } as const;

@@ -94,6 +94,7 @@ export const errorCodes = [
   'since_seq_unavailable',
   'unavailable',
   'free_tier_limit_reached',
+  'monthly_allowance_used_up',
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 

@@ -4,6 +4,10 @@ import type { PlanTerms } from '../../schemas/plans.js';
 export interface ConnectionPermit {
   /** Calls the listener once when the plan's session time of this UTC day is used up. `resetsAtMs`: Unix ms of the reset. */
   readonly onSessionTimeExhausted: (listener: (resetsAtMs: number) => void) => void;
+  /** Calls the listener once when the account has changed to a plan with fewer connections and this one is among the newest. */
+  readonly onExcess: (listener: () => void) => void;
+  /** Applies the terms of another plan: the cap and the session time of this and all later connections. */
+  setTerms(terms: PlanTerms): void;
   /** Call when the connection is closed. Safe to repeat. */
   release(): void;
 }

@@ -13,6 +13,8 @@ export function createLocalAdmission(): Admission {
         status: 'ok',
         permit: {
           onSessionTimeExhausted: () => undefined,
+          onExcess: () => undefined,
+          setTerms: () => undefined,
           release() {
             if (released) return;
             released = true;

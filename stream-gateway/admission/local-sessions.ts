@@ -6,14 +6,17 @@ import { DAY_MS, durationInDayMs, startOfUtcDay } from './session-time.js';
 export interface LocalSession {
   readonly id: string;
   readonly accountId: string;
-  /** Terms at connect time. */
-  readonly terms: PlanTerms;
+  terms: PlanTerms;
+  /** Unix ms at which the connection was opened. */
   readonly openedMs: number;
+  /** Unix ms since which its time counts. */
+  readonly timedFromMs: number;
   /** Unix ms of its newest record in the log. */
   writtenMs: number;
   admitted: boolean;
   exhausted: boolean;
   readonly listeners: Set<(resetsAtMs: number) => void>;
+  readonly excessListeners: Set<() => void>;
   onDecision: ((decision: AdmissionDecision) => void) | undefined;
 }
 
@@ -26,6 +29,8 @@ export interface LocalSessions {
   all(): IterableIterator<LocalSession>;
   atCap(accountId: string, terms: PlanTerms): boolean;
   isTimeExhausted(accountId: string, terms: PlanTerms): boolean;
+  /** Admitted sessions of this process beyond the cap, counted from the oldest session of all processes. */
+  beyondCap(accountId: string, cap: number): readonly LocalSession[];
   /** Unix ms of the next UTC midnight, when session time resets. */
   resetsAtMs(): number;
 }
@@ -49,9 +54,10 @@ export function createLocalSessions(deps: {
   const usedMs = (accountId: string): number => {
     const now = nowMs();
     const intervals = [...table.pastIntervals(accountId)];
-    for (const { openedMs, seenMs } of table.ofAccount(accountId))
-      intervals.push({ fromMs: openedMs, untilMs: seenMs });
-    for (const { openedMs } of admittedOf(accountId)) intervals.push({ fromMs: openedMs, untilMs: now });
+    for (const { timed, timedFromMs, seenMs } of table.ofAccount(accountId))
+      if (timed) intervals.push({ fromMs: timedFromMs, untilMs: seenMs });
+    for (const { terms, timedFromMs } of admittedOf(accountId))
+      if (terms.sessionSecondsPerDay !== null) intervals.push({ fromMs: timedFromMs, untilMs: now });
     return durationInDayMs(startOfUtcDay(now), intervals);
   };
 
@@ -72,6 +78,15 @@ export function createLocalSessions(deps: {
     atCap: (accountId, terms) => terms.eventSockets !== null && openOf(accountId) >= terms.eventSockets,
     isTimeExhausted: (accountId, terms) =>
       terms.sessionSecondsPerDay !== null && usedMs(accountId) >= terms.sessionSecondsPerDay * 1000,
+    beyondCap(accountId, cap) {
+      const open: { readonly id: string; readonly openedMs: number; readonly local?: LocalSession }[] = [
+        ...admittedOf(accountId).map((local) => ({ id: local.id, openedMs: local.openedMs, local })),
+        ...[...table.ofAccount(accountId)].filter((session) => session.processId !== processId),
+      ];
+      // One order in all processes: a session beyond the cap of the sessions that one process knows is beyond that of all sessions.
+      open.sort((a, b) => a.openedMs - b.openedMs || (a.id < b.id ? -1 : 1));
+      return open.slice(cap).flatMap(({ local }) => local ?? []);
+    },
     resetsAtMs: () => startOfUtcDay(nowMs()) + DAY_MS,
   };
 }

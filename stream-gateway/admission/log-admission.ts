@@ -7,7 +7,7 @@ import type { Codec } from '../../schemas/codec.js';
 import type { PlanTerms } from '../../schemas/plans.js';
 import type { Admission, AdmissionResult } from './admission.js';
 import { createFailureDetector } from './failure-detector.js';
-import type { LocalSession } from './local-sessions.js';
+import { createPermits, isUnlimited } from './permits.js';
 import { createSessionReader } from './session-reader.js';
 import { createSessionState } from './session-state.js';
 import { createSessionWriter } from './session-writer.js';
@@ -25,8 +25,8 @@ export interface LogAdmission extends Admission {
   close(): Promise<void>;
   /** Sends a heartbeat and renews sessions. A timer calls it unless `heartbeatIntervalMs` is 0. */
   heartbeat(): void;
-  /** Closes connections whose session time is used up. A timer calls it unless `sessionTimeCheckIntervalMs` is 0. */
-  checkSessionTime(): void;
+  /** Closes connections whose session time is used up, and those beyond a lower cap. A timer calls it unless `sessionTimeCheckIntervalMs` is 0. */
+  checkSessions(): void;
 }
 
 /**
@@ -103,6 +103,11 @@ export function createLogAdmission(deps: {
     sessions.renew();
   };
 
+  const checkSessions = () => {
+    sessions.checkSessionTime();
+    permits.endExcess();
+  };
+
   const timers: NodeJS.Timeout[] = [];
   const every = (intervalMs: number, run: () => void) => {
     if (intervalMs > 0) timers.push(setInterval(run, intervalMs));
@@ -117,22 +122,13 @@ export function createLogAdmission(deps: {
   const following = loaded.then((next) => {
     heartbeat();
     every(deps.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS, heartbeat);
-    every(deps.sessionTimeCheckIntervalMs ?? SESSION_TIME_CHECK_INTERVAL_MS, sessions.checkSessionTime);
+    every(deps.sessionTimeCheckIntervalMs ?? SESSION_TIME_CHECK_INTERVAL_MS, checkSessions);
     return reader.follow(next);
   });
   // The caller of `ready` receives the rejection.
   following.catch(() => undefined);
 
-  const admitted = (session: LocalSession): AdmissionResult => ({
-    status: 'ok',
-    permit: {
-      onSessionTimeExhausted: (listener) => {
-        if (session.exhausted) listener(sessions.resetsAtMs());
-        else session.listeners.add(listener);
-      },
-      release: () => sessions.end(session),
-    },
-  });
+  const permits = createPermits({ sessions, nowMs });
   const rejectionFor = (accountId: string, terms: PlanTerms): AdmissionResult | undefined => {
     if (sessions.isTimeExhausted(accountId, terms))
       return { status: 'session_used_up', resetsAtMs: sessions.resetsAtMs() };
@@ -156,7 +152,7 @@ export function createLogAdmission(deps: {
       sessions.end(session);
       return { status: 'too_many' };
     }
-    return admitted(session);
+    return permits.of(session);
   };
 
   return {
@@ -165,16 +161,15 @@ export function createLogAdmission(deps: {
     },
     async admit({ accountId, terms }) {
       const stopTimer = admissionSeconds.startTimer();
-      const unlimited = terms.eventSockets === null && terms.sessionSecondsPerDay === null;
-      const result: AdmissionResult = unlimited
-        ? { status: 'ok', permit: { onSessionTimeExhausted: () => undefined, release: () => undefined } }
+      const result: AdmissionResult = isUnlimited(terms)
+        ? permits.unlimited(accountId, terms)
         : await decide(accountId, terms);
       stopTimer();
       outcomes.inc({ outcome: result.status });
       return result;
     },
     heartbeat,
-    checkSessionTime: sessions.checkSessionTime,
+    checkSessions,
     async close() {
       for (const timer of timers) clearInterval(timer);
       sessions.endAll();

@@ -20,8 +20,8 @@ export interface SessionState {
   applyTombstone(sessionId: string): void;
   /** Call once, when the retained records have been applied: from then on the table decides on claims. */
   markLoaded(): void;
-  /** Adds a session of this process that is not admitted yet; it does not count towards the cap. */
-  add(accountId: string, terms: PlanTerms): LocalSession;
+  /** Adds a session of this process that is not admitted yet; it does not count towards the cap. `openedMs`: default now. Its time counts from now. */
+  add(accountId: string, terms: PlanTerms, openedMs?: number): LocalSession;
   /** Writes a claim and waits for the log's decision; undefined if it does not arrive within the timeout. */
   requestDecision(session: LocalSession, timeoutMs: number): Promise<AdmissionDecision | undefined>;
   /** Admits a session without the log's decision and writes it as open. */
@@ -35,6 +35,8 @@ export interface SessionState {
   renew(): void;
   /** Notifies the listeners of local sessions whose account has used up its session time. */
   checkSessionTime(): void;
+  /** Calls the excess listeners of the newest local sessions beyond the current cap of an account. */
+  endExcess(accountId: string): void;
   atCap(accountId: string, terms: PlanTerms): boolean;
   isTimeExhausted(accountId: string, terms: PlanTerms): boolean;
   /** Unix ms of the next UTC midnight, when session time resets. */
@@ -65,7 +67,8 @@ export function createSessionState(deps: {
         cap: session.terms.eventSockets,
         timed: session.terms.sessionSecondsPerDay !== null,
         opened_ms: session.openedMs,
-        seen_ms: Math.max(session.openedMs, seenMs),
+        seen_ms: Math.max(session.timedFromMs, seenMs),
+        timed_from_ms: session.timedFromMs === session.openedMs ? null : session.timedFromMs,
       },
     });
   };
@@ -80,7 +83,7 @@ export function createSessionState(deps: {
     if (!localSessions.delete(session)) return;
     if (session.admitted && session.terms.sessionSecondsPerDay !== null) {
       const now = nowMs();
-      table.addPastInterval(session.accountId, { fromMs: session.openedMs, untilMs: now });
+      table.addPastInterval(session.accountId, { fromMs: session.timedFromMs, untilMs: now });
       write(session, 'ended', now);
     } else writer.write(sessionKey(session.id), null);
   };
@@ -98,16 +101,19 @@ export function createSessionState(deps: {
       reassert(sessionId);
     },
     markLoaded: table.markLoaded,
-    add(accountId, terms) {
+    add(accountId, terms, openedMs) {
+      const now = nowMs();
       const session: LocalSession = {
         id: `${processId}/${++opened}`,
         accountId,
         terms,
-        openedMs: nowMs(),
+        openedMs: openedMs ?? now,
+        timedFromMs: now,
         writtenMs: 0,
         admitted: false,
         exhausted: false,
         listeners: new Set(),
+        excessListeners: new Set(),
         onDecision: undefined,
       };
       localSessions.add(session);
@@ -146,6 +152,7 @@ export function createSessionState(deps: {
           timed: session.timed,
           opened_ms: session.openedMs,
           seen_ms: session.seenMs,
+          timed_from_ms: session.timedFromMs === session.openedMs ? null : session.timedFromMs,
         };
         writer.write(sessionKey(session.id), session.timed ? { 'oddstream.ConnectionSession': ended } : null);
       }
@@ -170,6 +177,12 @@ export function createSessionState(deps: {
         session.exhausted = true;
         for (const listener of session.listeners) listener(resetsAtMs);
       }
+    },
+    endExcess(accountId) {
+      const cap = deps.termsOf?.(accountId)?.eventSockets ?? null;
+      if (cap === null) return;
+      for (const session of localSessions.beyondCap(accountId, cap))
+        for (const listener of session.excessListeners) listener();
     },
     atCap: localSessions.atCap,
     isTimeExhausted: localSessions.isTimeExhausted,

@@ -9,6 +9,8 @@ export interface Session {
   readonly cap: number | null;
   readonly timed: boolean;
   readonly openedMs: number;
+  /** Since when its time counts, if it is limited. */
+  readonly timedFromMs: number;
   readonly seenMs: number;
   /**
    * False: a claim whose outcome this process does not know, because it was read before `markLoaded`. It counts towards the cap until a later record
@@ -108,7 +110,10 @@ export function createSessionTable(): SessionTable {
       const decision = session.stage === 'claim' && known === undefined ? decide(session) : undefined;
       if (session.stage === 'ended') {
         remove(id);
-        addPastInterval(session.account_id, { fromMs: session.opened_ms, untilMs: session.seen_ms });
+        addPastInterval(session.account_id, {
+          fromMs: session.timed_from_ms ?? session.opened_ms,
+          untilMs: session.seen_ms,
+        });
       } else if (session.stage === 'hold' || (decision !== undefined && decision !== 'denied')) {
         put({
           id,
@@ -117,6 +122,7 @@ export function createSessionTable(): SessionTable {
           cap: session.cap,
           timed: session.timed,
           openedMs: session.opened_ms,
+          timedFromMs: session.timed_from_ms ?? session.opened_ms,
           seenMs: session.seen_ms,
           confirmed: decision !== 'unknown',
         });

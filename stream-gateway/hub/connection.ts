@@ -44,8 +44,14 @@ export interface Connection {
   /** Queues one message of the client. Messages are handled in order of arrival. */
   receive(message: ArrayBuffer, isBinary: boolean): void;
   sessionUsedUp(resetsAtMs: number): void;
+  /** Ends the connection if a meter of its subscriptions is used up. */
+  checkAllowance(): void;
   close(): void;
 }
+
+export type SocketMeter = 'onchain_event_bytes' | 'orderbook_chainlink_bytes';
+const meterOf = (preset: PresetName): SocketMeter =>
+  preset === 'chainlink' ? 'orderbook_chainlink_bytes' : 'onchain_event_bytes';
 
 interface ActiveSubscription extends Subscription {
   readonly preset: PresetName;
@@ -62,6 +68,8 @@ export interface ConnectionDeps {
   readonly lookup: MarketLookup;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
+  /** Unix ms at which the meter has an allowance again; null: it is not used up, or that is not enforced. */
+  readonly usedUpUntil: (meter: SocketMeter) => number | null;
   /** The catalogue or the log could not be read. */
   readonly onUnavailable: (dependency: 'catalogue' | 'log', error: unknown) => void;
   readonly onError: (error: unknown) => void;
@@ -70,7 +78,6 @@ export interface ConnectionDeps {
 /** The protocol of one connection: subscriptions, acks, snapshots and replays. */
 export function createConnection(deps: ConnectionDeps): Connection {
   const { peer, hub, limits } = deps;
-  const { terms } = peer;
   const id = randomUUID();
   const member = createMember(peer);
   const live = new Map<string, ActiveSubscription>();
@@ -116,15 +123,15 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const all = () => [...live.values(), ...replaying.values()];
 
   const limitError = (items: number): ProtocolError | null => {
-    if (items > terms.filterItemsPerSubscription) {
-      const allowed = terms.filterItemsPerSubscription;
+    if (items > peer.terms.filterItemsPerSubscription) {
+      const allowed = peer.terms.filterItemsPerSubscription;
       return { code: 'filter_limit', message: `${items} filter items; your plan allows ${allowed} per subscription` };
     }
     const subscriptions = all();
     if (subscriptions.length + resume.retired >= limits.subscriptions) {
       return { code: 'subscription_limit', message: `A connection may have ${limits.subscriptions} subscriptions` };
     }
-    const allowed = terms.filterItemsPerSubscription * limits.itemsFactor;
+    const allowed = peer.terms.filterItemsPerSubscription * limits.itemsFactor;
     if (subscriptions.reduce((sum, other) => sum + other.items, items + resume.retiredItems) > allowed) {
       return { code: 'filter_limit', message: `A connection of your plan may have ${allowed} filter items in all` };
     }
@@ -136,11 +143,13 @@ export function createConnection(deps: ConnectionDeps): Connection {
       return filters.since === undefined ? [] : ['since ignored: since_seq is given'];
     }
     if (filters.since !== undefined) {
-      const oldest = deps.nowMs() - terms.sinceLookbackMs;
-      return filters.since < oldest ? [`since clamped to the last ${terms.sinceLookbackMs / 1000} s of your plan`] : [];
+      const oldest = deps.nowMs() - peer.terms.sinceLookbackMs;
+      return filters.since < oldest
+        ? [`since clamped to the last ${peer.terms.sinceLookbackMs / 1000} s of your plan`]
+        : [];
     }
-    return filters.snapshot_count > terms.snapshotCap
-      ? [`snapshot_count clamped to ${terms.snapshotCap}, the cap of your plan`]
+    return filters.snapshot_count > peer.terms.snapshotCap
+      ? [`snapshot_count clamped to ${peer.terms.snapshotCap}, the cap of your plan`]
       : [];
   };
 
@@ -164,9 +173,9 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const snapshotRequest = (preset: PresetName, filters: Filters) => {
     if (preset === 'chainlink') return null;
     if (filters.since !== undefined) {
-      return { sinceMs: Math.max(filters.since, deps.nowMs() - terms.sinceLookbackMs) };
+      return { sinceMs: Math.max(filters.since, deps.nowMs() - peer.terms.sinceLookbackMs) };
     }
-    const count = Math.min(filters.snapshot_count, terms.snapshotCap);
+    const count = Math.min(filters.snapshot_count, peer.terms.snapshotCap);
     return count === 0 ? null : { count };
   };
 
@@ -187,7 +196,23 @@ export function createConnection(deps: ConnectionDeps): Connection {
     hub.activate(started);
   };
 
+  const endIfUsedUp = (preset: PresetName): boolean => {
+    const meter = meterOf(preset);
+    const resetsAtMs = deps.usedUpUntil(meter);
+    if (resetsAtMs === null) return false;
+    sendJson({
+      type: 'error',
+      code: 'monthly_allowance_used_up',
+      message: 'The allowance of your plan and all packages of this meter are used up.',
+      meter,
+      resets_at: new Date(resetsAtMs).toISOString(),
+    });
+    peer.end('allowanceUsedUp');
+    return true;
+  };
+
   const subscribe = async (preset: PresetName, filters: Filters, parseWarnings: readonly string[]) => {
+    if (endIfUsedUp(preset)) return;
     const items = countFilterItems(filters);
     const overLimit = limitError(items);
     if (overLimit !== null) return sendError(overLimit);
@@ -207,7 +232,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const filter = compileFilters(preset, filters, resolved);
     try {
       const sinceSeq = filters.since_seq;
-      const lookback = { ...deps, lookbackMs: terms.seqLookbackMs };
+      const lookback = { ...deps, lookbackMs: peer.terms.seqLookbackMs };
       const start = sinceSeq === undefined ? null : await resolveSinceSeq(sinceSeq, lookback);
       if (peer.closed) return;
       if (start !== null && 'code' in start) return sendError(start);
@@ -240,16 +265,16 @@ export function createConnection(deps: ConnectionDeps): Connection {
   };
 
   const respond = async (text: string) => {
-    const message = parseClientMessage(text, terms.filterItemsPerSubscription);
+    const message = parseClientMessage(text, peer.terms.filterItemsPerSubscription);
     if (isProtocolError(message)) sendError(message);
     else if (message.action === 'ping') sendJson({ type: 'pong', ts: deps.nowMs() });
     else if (message.action === 'unsubscribe') unsubscribe(message.subscriptionId);
     else await subscribe(message.preset, message.filters, message.warnings);
   };
   const queue = createRequestQueue({ limits: limits.pending, onError: deps.onError });
-  const largestMessage = MESSAGE_BASE_BYTES + terms.filterItemsPerSubscription * limits.bytesPerItem;
   const createHandler = (message: ArrayBuffer, isBinary: boolean): (() => Promise<void> | void) => {
     if (isBinary) return () => sendError(INVALID_JSON);
+    const largestMessage = MESSAGE_BASE_BYTES + peer.terms.filterItemsPerSubscription * limits.bytesPerItem;
     if (message.byteLength > largestMessage) {
       const { byteLength } = message;
       const error: ProtocolError = {
@@ -283,6 +308,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
         resets_at: new Date(resetsAtMs).toISOString(),
       });
       peer.end('sessionUsedUp');
+    },
+    checkAllowance() {
+      for (const preset of new Set(all().map((subscription) => subscription.preset)))
+        if (!peer.closed && endIfUsedUp(preset)) return;
     },
     close() {
       queue.close();

@@ -12,7 +12,7 @@ async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
   const used = new Map<string, number>();
   const started = await startTestGateway({
     meter: {
-      add(account: string, meter: MeterName, bytes: number) {
+      add({ accountId: account }: { readonly accountId: string }, meter: MeterName, bytes: number) {
         used.set(`${account} ${meter}`, (used.get(`${account} ${meter}`) ?? 0) + bytes);
       },
     },
@@ -163,6 +163,8 @@ describe('fan-out', () => {
           status: 'ok',
           permit: {
             onSessionTimeExhausted: (listener: (resetsAtMs: number) => void) => listeners.push(listener),
+            onExcess: () => undefined,
+            setTerms: () => undefined,
             release: () => released++,
           },
         }),

@@ -47,7 +47,10 @@ export interface PeerTotals {
 /** One connection with metered and bounded sends. Sends after its close do nothing. */
 export interface Peer extends NativeMember {
   readonly accountId: string;
+  readonly keyHash: string;
+  /** Current terms of the account. */
   readonly terms: PlanTerms;
+  setTerms(terms: PlanTerms): void;
   readonly closed: boolean;
   sendControl(message: string): void;
   /** Sends text of any size: its buffered bytes do not count against the bound. */
@@ -79,6 +82,7 @@ export interface Peer extends NativeMember {
 export function createPeer(deps: {
   socket: RawSocket;
   accountId: string;
+  keyHash: string;
   terms: PlanTerms;
   encoding: Encoding;
   limits: PeerLimits;
@@ -86,6 +90,7 @@ export function createPeer(deps: {
 }): Peer {
   const { socket, encoding, limits, totals } = deps;
   const drainWaiters: (() => void)[] = [];
+  let { terms } = deps;
   let closed = false;
   /** Upper bound of the snapshot bytes that are still buffered. */
   let snapshotBytes = 0;
@@ -138,7 +143,13 @@ export function createPeer(deps: {
 
   return {
     accountId: deps.accountId,
-    terms: deps.terms,
+    keyHash: deps.keyHash,
+    get terms() {
+      return terms;
+    },
+    setTerms(next) {
+      terms = next;
+    },
     encoding,
     get closed() {
       return closed;

@@ -6,11 +6,11 @@ export type MeterName = 'onchain' | 'oracle_orderbook';
 /** Counts encoded bytes of event frames handed to sockets. Control frames are not metered. */
 export interface Meter {
   /** Synchronous and cheap enough to call per frame; never throws. */
-  add(accountId: string, meter: MeterName, bytes: number): void;
+  add(by: { readonly accountId: string; readonly keyHash: string }, meter: MeterName, bytes: number): void;
 }
 
 const meters = { onchain: 'onchain_event_bytes', oracle_orderbook: 'orderbook_chainlink_bytes' } as const;
 
 export function createMeter(usage: Pick<UsageRecorder, 'add'>): Meter {
-  return { add: (accountId, meter, bytes) => usage.add(accountId, meters[meter], bytes) };
+  return { add: (by, meter, bytes) => usage.add(by, meters[meter], bytes) };
 }

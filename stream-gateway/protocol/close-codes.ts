@@ -10,6 +10,12 @@ export const closeReasons = {
   liveness: { code: 4408, reason: 'no sign of life for 5 minutes' },
   /** The plan's session time of the day is used up; an error frame with the reset time precedes the close. */
   sessionUsedUp: { code: 4429, reason: 'daily session time used up' },
+  /** The key was revoked, has been replaced and its grace is over, or its account was deleted. */
+  keyRevoked: { code: 4403, reason: 'API key no longer valid' },
+  /** A plan with fewer connections applies; the newest connections are closed. */
+  connectionLimit: { code: 4409, reason: 'too many connections for the plan' },
+  /** Allowance, packages and courtesy capacity are used up; an error frame with the reset time precedes the close. */
+  allowanceUsedUp: { code: 4402, reason: 'monthly allowance used up' },
 } as const;
 
 export type CloseReason = keyof typeof closeReasons;

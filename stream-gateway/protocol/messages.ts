@@ -15,7 +15,7 @@ export type ClientMessage =
     };
 
 export interface ProtocolError {
-  readonly code: Exclude<ErrorCode, 'free_tier_limit_reached'>;
+  readonly code: Exclude<ErrorCode, 'free_tier_limit_reached' | 'monthly_allowance_used_up'>;
   readonly message: string;
   /** With since_seq_unavailable: the retained range. */
   readonly earliest_seq?: number;

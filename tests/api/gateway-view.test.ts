@@ -33,6 +33,7 @@ describe('createGatewayView', () => {
       timed: false,
       opened_ms: NOW,
       seen_ms: NOW,
+      timed_from_ms: null,
     };
     await log.append(TOPIC, [
       alive('one', NOW - 4_000, 9, 8),

@@ -112,7 +112,7 @@ async function oddstreamGateway(dataDir: string): Promise<Served> {
     host: '127.0.0.1',
     port: 0,
     allowedHosts: [],
-    verifyKey: () => ({ status: 'ok', accountId: 'bench', terms: plans.enterprise }),
+    verifyKey: () => ({ status: 'ok', accountId: 'bench', keyHash: 'bench', terms: plans.enterprise }),
     admission: createLocalAdmission(),
     meter: { add: () => undefined },
     ready: () => true,

@@ -206,11 +206,11 @@ describe('log admission: session time', () => {
     clock.ms += HOUR_MS;
     permitOf(await connectFree(second)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms += 40 * 60_000 - 1;
-    second.admission.checkSessionTime();
+    second.admission.checkSessions();
     expect(resetTimes).toEqual([]);
     clock.ms += 1;
-    second.admission.checkSessionTime();
-    second.admission.checkSessionTime();
+    second.admission.checkSessions();
+    second.admission.checkSessions();
     expect(resetTimes).toEqual([resets]);
     await heartbeat(2);
     expect(await connectFree(first)).toEqual({ status: 'session_used_up', resetsAtMs: resets });
@@ -233,7 +233,7 @@ describe('log admission: session time', () => {
     });
     while (endedMs === 0) {
       clock.ms += 100;
-      second.admission.checkSessionTime();
+      second.admission.checkSessions();
     }
     // 3580 s are used; at most 5 s of them were not in the log when the process was killed.
     expect(endedMs - from).toBeGreaterThanOrEqual(20_000);
@@ -247,10 +247,10 @@ describe('log admission: session time', () => {
     const resetTimes: number[] = [];
     permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms = resets + 59 * 60_000;
-    gateway.admission.checkSessionTime();
+    gateway.admission.checkSessions();
     expect(resetTimes).toEqual([]);
     clock.ms = resets + 60 * 60_000;
-    gateway.admission.checkSessionTime();
+    gateway.admission.checkSessions();
     expect(resetTimes).toEqual([resets + 24 * HOUR_MS]);
   });
 
@@ -262,7 +262,7 @@ describe('log admission: session time', () => {
     permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     plan = plans.starter;
     clock.ms += 2 * HOUR_MS;
-    gateway.admission.checkSessionTime();
+    gateway.admission.checkSessions();
     expect(resetTimes).toEqual([]);
     expect((await gateway.admission.admit({ accountId: 'f', terms: plans.starter })).status).toBe('ok');
   });
@@ -279,11 +279,88 @@ describe('log admission: session time', () => {
     const resetTimes: number[] = [];
     permitOf(await connectFree(gateway)).onSessionTimeExhausted((at) => resetTimes.push(at));
     clock.ms += 600_000 - 1;
-    gateway.admission.checkSessionTime();
+    gateway.admission.checkSessions();
     expect(resetTimes).toEqual([]);
     clock.ms += 1;
-    gateway.admission.checkSessionTime();
+    gateway.admission.checkSessions();
     expect(resetTimes).toEqual([resets]);
+  });
+});
+
+describe('log admission: a change of plan', () => {
+  const connectWith = ({ admission }: Gateway, plan: typeof plans.free) =>
+    admission.admit({ accountId: 'c', terms: plan });
+
+  it('to fewer connections closes the newest ones of all processes, also those that had no limit before', async () => {
+    let plan = plans.enterprise;
+    const { start, clock } = await fleet({ termsOf: () => plan });
+    const gateways = [await start(), await start()];
+    const closed: number[] = [];
+    const permits: ConnectionPermit[] = [];
+    for (let n = 0; n < 14; n++) {
+      clock.ms += 1_000;
+      const permit = permitOf(await connectWith(gateways[n % 2] as Gateway, plan));
+      permit.onExcess(() => {
+        closed.push(n);
+        permit.release();
+      });
+      permits.push(permit);
+    }
+    plan = plans.starter;
+    clock.ms += 1_000;
+    for (const permit of permits) permit.setTerms(plan);
+    await settled();
+    for (const { admission } of gateways) admission.checkSessions();
+    await settled();
+    for (const { admission } of gateways) admission.checkSessions();
+    expect([...closed].sort((a, b) => a - b)).toEqual([10, 11, 12, 13]);
+    expect(await connectWith(gateways[0] as Gateway, plan)).toEqual({ status: 'too_many' });
+    permits[0]?.release();
+    await settled();
+    expect((await connectWith(gateways[1] as Gateway, plan)).status).toBe('ok');
+  });
+
+  it('to the free plan starts the session time; to a paid plan and back adds to what was used', async () => {
+    let plan = plans.starter;
+    const { start, clock, heartbeat } = await fleet({ termsOf: () => plan });
+    const [one, two] = [await start(), await start()];
+    const permit = permitOf(await connectWith(one, plan));
+    const resetTimes: number[] = [];
+    permit.onSessionTimeExhausted((at) => resetTimes.push(at));
+    const changeTo = (next: typeof plan) => {
+      plan = next;
+      permit.setTerms(next);
+    };
+    clock.ms += 3 * HOUR_MS;
+    changeTo(plans.free);
+    clock.ms += 40 * 60_000;
+    one.admission.checkSessions();
+    expect(resetTimes).toEqual([]);
+    changeTo(plans.starter);
+    clock.ms += 2 * HOUR_MS;
+    one.admission.checkSessions();
+    expect(resetTimes).toEqual([]);
+    changeTo(plans.free);
+    clock.ms += 20 * 60_000 - 1;
+    one.admission.checkSessions();
+    expect(resetTimes).toEqual([]);
+    clock.ms += 1;
+    one.admission.checkSessions();
+    expect(resetTimes).toEqual([Date.UTC(2026, 10, 4)]);
+    await heartbeat(2);
+    expect(await connectWith(two, plan)).toMatchObject({ status: 'session_used_up' });
+  });
+
+  it('writes nothing after the connection was released', async () => {
+    const { start, log } = await fleet({ termsOf: () => plans.free });
+    const gateway = await start();
+    const permit = permitOf(await connectWith(gateway, plans.starter));
+    permit.release();
+    await settled();
+    const before = log.all(topics.gatewaySessions.name).length;
+    permit.setTerms(plans.free);
+    await settled();
+    expect(log.all(topics.gatewaySessions.name)).toHaveLength(before);
   });
 });
 

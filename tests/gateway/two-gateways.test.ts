@@ -51,6 +51,7 @@ async function startLog() {
 
   return {
     log,
+    send,
     async key(accountId: string, plan: Plan): Promise<string> {
       const key = newRawKey();
       const shown = { key_hash: hashKey(key), key_prefix: displayedKeyPrefix(key), name: 'test' };
@@ -185,6 +186,7 @@ describe('gateway processes on one log', () => {
         timed: true,
         opened_ms: usedFromMs,
         seen_ms: usedFromMs + 3_592_000,
+        timed_from_ms: null,
       },
     };
     const value = codec.encode('gateway_session', { process_id: 'ended', at_ms: Date.now(), fact });
@@ -223,5 +225,43 @@ describe('gateway processes on one log', () => {
     const third = await gateway(ports);
     expect((await connect(third, key)).status).toBe(429);
     expect((await connect(await gateway(), key)).status).toBe(429);
+  }, 120_000);
+
+  it('apply a change of plan to open connections, and close those of a revoked key', async () => {
+    const { key: newKey, gateway, send } = await startLog();
+    const key = await newKey('change', 'starter');
+    const gateways = [await gateway(), await gateway()] as const;
+    const open = async (at: 0 | 1) => {
+      const { socket } = await eventually('a connection', async () => {
+        const tried = await connect(gateways[at], key);
+        return tried.status === 101 ? tried : null;
+      });
+      const frames: Record<string, unknown>[] = [];
+      socket?.on('message', (data) => frames.push(JSON.parse(data.toString()) as Record<string, unknown>));
+      const closed = once(socket as WebSocket, 'close').then(([code]) => code as number);
+      return { socket: socket as WebSocket, frames, closed };
+    };
+    const connections = [await open(0), await open(1), await open(0), await open(1)];
+    const [oldest, ...others] = connections as [(typeof connections)[0], ...typeof connections];
+    const subscribe = { action: 'subscribe', type: 'trades', filters: { snapshot_count: 500 } };
+    const warnings = async () => {
+      const before = oldest.frames.length;
+      oldest.socket.send(JSON.stringify(subscribe));
+      const answer = await eventually('the acknowledgement', async () =>
+        oldest.frames.slice(before).find(({ type }) => type === 'subscribed'),
+      );
+      return answer.warnings;
+    };
+    expect(await warnings()).toEqual(['snapshot_count clamped to 100, the cap of your plan']);
+
+    await send({ 'oddstream.SetPlan': { account_id: 'change', plan: 'free' } });
+    expect(await Promise.all(others.map(({ closed }) => closed))).toEqual([4409, 4409, 4409]);
+    expect(oldest.socket.readyState).toBe(WebSocket.OPEN);
+    expect(await warnings()).toEqual(['snapshot_count clamped to 20, the cap of your plan']);
+    expect((await connect(gateways[1], key)).status).toBe(429);
+
+    await send({ 'oddstream.RevokeKey': { account_id: 'change', key_hash: hashKey(key) } });
+    expect(await oldest.closed).toBe(4403);
+    expect((await connect(gateways[0], key)).status).toBe(403);
   }, 120_000);
 });

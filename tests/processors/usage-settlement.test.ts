@@ -146,7 +146,7 @@ describe('the settlement of usage', () => {
         quantity,
         interval_start_ms: hour,
       };
-      const value = codec.encode('usage', { ...total, interval_end_ms: hour + 500 - n });
+      const value = codec.encode('usage', { ...total, interval_end_ms: hour + 500 - n, key_id: '' });
       await log.append(topics.usage.name, [{ key: id, value, timestampMs: hour }]);
     };
     // One total is in the log before the start, and in the table after the first looks.

@@ -17,6 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const keyOf = (account: string, key = '1') => ({ accountId: account, keyHash: `${account}${key}`.padEnd(64, '0') });
+
 describe('usage tables', () => {
   it('contain each total once for repeated records in any order', async () => {
     const client = server.client;
@@ -42,19 +44,20 @@ describe('usage tables', () => {
       });
     const first = recorder('p1');
     const second = recorder('p2');
-    first.add('a', 'onchain_event_bytes', 1000);
-    second.add('a', 'onchain_event_bytes', 5);
-    second.add('b', 'api_requests', 1);
+    first.add(keyOf('a'), 'onchain_event_bytes', 1000);
+    second.add(keyOf('a'), 'onchain_event_bytes', 5);
+    second.add(keyOf('a', '2'), 'onchain_event_bytes', 7);
+    second.add(keyOf('b'), 'api_requests', 1);
     responseLost = true;
     await first.flush();
     await second.flush();
     responseLost = false;
-    first.add('a', 'onchain_event_bytes', 10);
+    first.add(keyOf('a'), 'onchain_event_bytes', 10);
     await first.flush();
     await second.flush();
     clock.ms += 3000;
     await first.flush();
-    first.add('a', 'onchain_event_bytes', 300);
+    first.add(keyOf('a'), 'onchain_event_bytes', 300);
     await first.flush();
     const late = store.all(topics.usage.name)[0];
     if (late === undefined) throw new Error('nothing appended');
@@ -66,19 +69,30 @@ describe('usage tables', () => {
         'SELECT account_id, meter, toString(month) AS month, toString(used) AS used FROM usage_monthly ORDER BY ALL',
       ),
     ).toEqual([
-      { account_id: 'a', meter: 'onchain_event_bytes', month: '2026-08-01', used: '1015' },
+      { account_id: 'a', meter: 'onchain_event_bytes', month: '2026-08-01', used: '1022' },
       { account_id: 'a', meter: 'onchain_event_bytes', month: '2026-09-01', used: '300' },
       { account_id: 'b', meter: 'api_requests', month: '2026-08-01', used: '1' },
     ]);
     expect(
       await client.query(
-        'SELECT process_id, toString(quantity) AS quantity FROM usage FINAL WHERE account_id = {a:String} ORDER BY hour, process_id',
+        'SELECT process_id, toString(quantity) AS quantity FROM usage FINAL WHERE account_id = {a:String} ORDER BY hour, process_id, quantity',
         { a: 'a' },
       ),
     ).toEqual([
       { process_id: 'p1', quantity: '1010' },
       { process_id: 'p2', quantity: '5' },
+      { process_id: 'p2', quantity: '7' },
       { process_id: 'p1', quantity: '300' },
+    ]);
+    expect(
+      await client.query(
+        `SELECT key_id, toString(sum(used)) AS used, toString(max(last_used_at)) AS last FROM usage_by_key
+         WHERE account_id = {a:String} GROUP BY key_id ORDER BY key_id`,
+        { a: 'a' },
+      ),
+    ).toEqual([
+      { key_id: 'a100000000000000', used: '1315', last: '2026-09-01 00:00:01.000' },
+      { key_id: 'a200000000000000', used: '7', last: '2026-08-31 23:59:58.000' },
     ]);
   });
 });

@@ -20,6 +20,7 @@ import type { ChainState, Profiles } from '../../api/wallets/ports.js';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
+import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
@@ -106,6 +107,7 @@ function expectMatchesSchema(service: Service, method: string, path: string, rep
 export async function startApi(options: {
   nowMs: number;
   keylessPerMinute?: number;
+  enforceUsage?: boolean;
   trustedProxies?: readonly string[];
   socketPort?: number;
   chainState?: ChainState;
@@ -182,6 +184,7 @@ export async function startApi(options: {
     pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,
+    usedUpUntil: options.enforceUsage === true ? createUsedUpUntil(accounts) : null,
     meter: (request) => metered.push(request),
     progress: { current: () => (options.progress === undefined ? allTablesLoaded : options.progress()) },
     logger,

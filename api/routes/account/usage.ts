@@ -27,7 +27,9 @@ const meterSchema = z.object({
 const usageSchema = z.object({
   period: z.object({ start: z.int(), end: z.int() }).meta({ description: 'Unix seconds; the end is exclusive.' }),
   plan: z.enum(['free', 'starter', 'growth', 'enterprise']),
-  enforcement: z.literal(false).meta({ description: 'Always false: requests over the allowance are not rejected.' }),
+  enforcement: z.boolean().meta({
+    description: 'Whether requests and sockets beyond the allowance, packages and courtesy capacity are rejected.',
+  }),
   meters: z.array(meterSchema),
 });
 
@@ -66,6 +68,7 @@ function packagesNeeded(capacity: MeterCapacity, meter: AccountMeter, projected:
 
 /** GET /v1/account/usage: usage of the account of a key or a session in its service month. */
 export function createUsageRoute(deps: {
+  enforcement: boolean;
   tables: Tables;
   accounts: Pick<AccountsReadModel, 'account' | 'capacity'>;
 }): Route {
@@ -113,7 +116,7 @@ export function createUsageRoute(deps: {
         body: {
           period: { start: period.startMs / 1000, end: period.endMs / 1000 },
           plan: account.plan,
-          enforcement: false as const,
+          enforcement: deps.enforcement,
           meters: accountMeters.map((meter) => {
             const used = usedOf.get(meter) ?? 0;
             const capacity = meterCapacity(deps.accounts.capacity, account, meter, nowMs);
