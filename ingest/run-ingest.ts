@@ -121,8 +121,8 @@ async function runSources(deps: {
       return status;
     };
     const statuses = { chain: statusOf('chain'), oracle: statusOf('oracle'), catalog: statusOf('catalog') };
-    // Not part of readiness: all other data is complete without order books.
-    const orderBookStatus = sources.orderbookTokens > 0 ? statusOf('orderbook') : null;
+    // Not part of readiness: all other data is complete without order books. A recording without live tail has no trades to make books around.
+    const orderBookStatus = sources.orderbookTokens > 0 && !sources.recordedHistoryOnly ? statusOf('orderbook') : null;
     board.markStarted(
       'sources',
       () =>

@@ -28,9 +28,9 @@ export interface UsedBy {
 }
 
 /** Characters of a key's hash that identify it in usage records. */
-export const KEY_ID_LENGTH = 16;
+const KEY_ID_LENGTH = 16;
 /** Key of usage records. */
-export const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENGTH);
+const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENGTH);
 
 interface UsageTotal extends UsedBy {
   readonly meter: Meter;

@@ -14,7 +14,9 @@ const UNKNOWN = 'zzz';
 /** Routes for monitors and load balancers, which add parameters. */
 const OPEN = ['/healthz', '/readyz'];
 const namesOf = (route: Route): string[] => [...Object.keys(route.query?.shape ?? {}), ...Object.keys(route.aliases)];
-const strictRoutes = (): readonly Route[] => api.service.routes.filter((route) => !OPEN.includes(route.path));
+/** Routes of sessions are left out: without a session they are rejected before their parameters are read. */
+const strictRoutes = (): readonly Route[] =>
+  api.service.routes.filter((route) => !OPEN.includes(route.path) && route.auth !== 'session');
 
 /** Error of a request that must return 400; each request is a minute later, so that no limit applies. */
 async function rejectionMessage(route: Route, query: string): Promise<string> {

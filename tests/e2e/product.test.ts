@@ -78,7 +78,7 @@ describe('npm start on recorded input', () => {
     const { status, body } = await product.get('/v1/status');
     expect(status).toBe(200);
     const sources = (body as { sources: { source: string; mode: string; shift_days: number | null }[] }).sources;
-    expect(sources.map((entry) => entry.source).sort()).toEqual(['catalog', 'chain', 'oracle']);
+    expect(sources.map((entry) => entry.source).sort()).toEqual(['catalog', 'chain', 'oracle', 'orderbook']);
     expect(sources.every((entry) => entry.mode === 'recorded')).toBe(true);
     expect(sources.find((entry) => entry.source === 'chain')?.shift_days).toBeGreaterThan(0);
   });
