@@ -14,7 +14,8 @@ export interface CompletedRequest {
 /** Called exactly once per completed authenticated request. Must not throw and must not block. */
 export type MeterRequest = (request: CompletedRequest) => void;
 
-/** Statuses that are not billed: authentication, plan, rate limit and server errors. */
-export function isBillable(status: number): boolean {
-  return status !== 401 && status !== 403 && status !== 429 && status < 500;
-}
+/** Rejections by authentication, plan and rate limit. */
+const NOT_BILLED: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+
+/** False for rejections by authentication, plan or rate limit, and for server errors. */
+export const isBillable = (status: number): boolean => !NOT_BILLED.has(status) && status < 500;
