@@ -5,7 +5,6 @@ import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 const usageTable = defineTable('usage', {
   id: string,
   account_id: string,
-  key_id: string,
   meter: lowCardinality,
   hour: dateTime,
   quantity: uint64,
@@ -13,6 +12,7 @@ const usageTable = defineTable('usage', {
   process_id: string,
   _partition: uint16,
   _offset: uint64,
+  key_id: string,
 });
 
 /** Totals of busy accounts are reported four times a second; a longer linger limits inserts (two per chunk and partition) that would delay queries. */

@@ -40,19 +40,8 @@ export const usageTables: Migration = {
   ],
 };
 
-/** `key_id`: first 16 hex characters of the SHA-256 of the key that was used; empty for usage of before. `usage_by_key`: sums per key and UTC hour. */
+/** `key_id`: first 16 hex characters of the SHA-256 of the key that was used; empty for earlier usage. */
 export const usageKeys: Migration = {
   id: '0060_usage_keys',
-  statements: (ddl) => [
-    ...ddl.addColumn(usage, 'key_id String'),
-    ...ddl.view(
-      'usage_by_key',
-      `SELECT account_id, key_id, meter, hour, sum(total) AS used, max(counted) AS last_used_at
-    FROM (
-      SELECT account_id, key_id, meter, hour, id, max(quantity) AS total, max(counted_at) AS counted
-      FROM usage GROUP BY account_id, key_id, meter, hour, id
-    )
-    GROUP BY account_id, key_id, meter, hour`,
-    ),
-  ],
+  statements: (ddl) => [...ddl.addColumn(usage, 'key_id String')],
 };

@@ -86,7 +86,7 @@ describe('usage tables', () => {
     ]);
     expect(
       await client.query(
-        `SELECT key_id, toString(sum(used)) AS used, toString(max(last_used_at)) AS last FROM usage_by_key
+        `SELECT key_id, toString(sum(quantity)) AS used, toString(max(counted_at)) AS last FROM usage FINAL
          WHERE account_id = {a:String} GROUP BY key_id ORDER BY key_id`,
         { a: 'a' },
       ),
