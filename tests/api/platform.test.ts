@@ -161,7 +161,7 @@ describe('rate limits', () => {
     expect(api.metered.slice(from).map(({ route, status, billable }) => [route, status, billable])).toEqual([
       ['/v1/crypto/candles', 200, true],
       ['/v1/crypto/candles', 400, true],
-      ['/v3/trades', 402, true],
+      ['/v3/trades', 402, false],
     ]);
   });
 });
