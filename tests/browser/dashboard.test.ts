@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
   const askForLink = async (page: Page): Promise<string> => {
     const before = newestLink('link');
     await page.getByLabel('Email for the link').fill(EMAIL);
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Mail me a link', exact: true }).click();
     await page.getByRole('status').getByText('on its way').waitFor();
     await soon(() => newestLink('link')).not.toBe(before);
     return newestLink('link');
@@ -98,6 +98,14 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
       return page.locator('.meter').first().locator('p').textContent();
     };
     await expect.poll(usage, { timeout: 60_000, interval: 2_000 }).toMatch(/^[1-9]\d* of 100,000$/);
+    const lastUse = async () => {
+      await page.reload();
+      await tablesAreShown(page);
+      return (await keyRows(page).first().locator('td').allTextContents())[3];
+    };
+    await expect
+      .poll(lastUse, { timeout: 60_000, interval: 2_000 })
+      .toMatch(new RegExp(`^${new Date().toISOString().slice(0, 10)} [0-9:]{8}$`));
     await page.getByText('History as a table').click();
     expect(await page.locator('#history-rows tbody tr').count()).toBe(30);
     expect(await page.locator('#history-rows tbody tr').first().textContent()).toMatch(
@@ -166,6 +174,28 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.close();
   }, 120_000);
 
+  it('sends nothing, and puts no password into the address, before its scripts have loaded', async () => {
+    const page = await context.newPage();
+    const sent: string[] = [];
+    await page.route('**/dashboard/assets/*.js', (route) => route.abort());
+    for (const path of ['/dashboard/sign-in', `/dashboard/reset#${'t'.repeat(43)}`, '/dashboard/link']) {
+      await page.goto(product.api + path);
+      page.on('request', (request) => sent.push(request.url()));
+      await page.locator('input[type=password]').fill(PASSWORD);
+      await page.keyboard.press('Enter');
+      // What a form without its button disabled would do.
+      await page.evaluate(
+        'for (const form of document.forms) { form.noValidate = true; form.requestSubmit(); form.submit(); }',
+      );
+      // A navigation that had begun would show.
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))').catch(() => undefined);
+      expect(page.url()).toBe(product.api + path);
+      page.removeAllListeners('request');
+    }
+    expect(sent).toEqual([]);
+    await page.close();
+  });
+
   it('has no finding of axe, weak contrast or sideways scrolling, wide and narrow, light and dark', async () => {
     const pages = {
       '/dashboard': '#packages:not(:empty)',
@@ -206,7 +236,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
 
     await page.getByLabel('Email', { exact: true }).fill(EMAIL);
     await page.getByLabel('Password').fill(`${PASSWORD}, wrong`);
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').getByText('Email or password is wrong.').waitFor();
     await page.getByLabel('Password').fill(PASSWORD);
     await page.keyboard.press('Enter');
@@ -222,7 +252,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     const reset = await fresh.newPage();
     await reset.goto(newestLink('reset'));
     await reset.getByLabel('New password').fill('a brand new password');
-    await reset.keyboard.press('Enter');
+    await reset.getByRole('button', { name: 'Set password and sign in' }).click();
     await reset.waitForURL('**/dashboard');
     await fresh.close();
     await other.close();

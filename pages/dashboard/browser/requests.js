@@ -55,8 +55,9 @@ export function showMessage(text) {
   box.focus();
 }
 
-/** Runs `work` at each submission of a form, once at a time; its errors are shown. */
+/** Runs `work` at each submission of a form, once at a time; its errors are shown. The form can be submitted from now on. */
 export function onSubmit(form, work) {
+  for (const button of form.querySelectorAll('[type=submit]')) button.disabled = false;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void once(form, work);
