@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
+import { keyIdOf } from '../../../infra/usage/usage-recorder.js';
 import { displayedKeyPrefix, hashKey, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import type { Key, Outcome } from '../../../schemas/types.gen.js';
 import { type Decide, unexpectedRejection } from '../../accounts/decide.js';
@@ -10,12 +11,8 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { requireSession } from '../auth/sessions.js';
 
-const KEY_ID_LENGTH = 16;
 const MAX_NAME = 100;
 const MAX_GRACE_S = 7 * 86_400;
-
-/** Id of a key in responses and usage: the first 16 hex characters of its hash. */
-const idOf = (key: Pick<Key, 'key_hash'>): string => key.key_hash.slice(0, KEY_ID_LENGTH);
 
 const keySchema = z.object({
   id: z.string(),
@@ -78,7 +75,7 @@ export function createAccountKeyRoutes(deps: {
   const common = { apiGroup: 'v1', tag: 'Account', auth: 'session' } as const;
   const isLive = (key: Key, nowMs: number) => key.active && (key.expires_at_ms === null || key.expires_at_ms > nowMs);
   const keyOf = (accountId: string, id: string, nowMs: number): Key => {
-    const key = deps.accounts.keysOf(accountId).find((one) => idOf(one) === id && isLive(one, nowMs));
+    const key = deps.accounts.keysOf(accountId).find((one) => keyIdOf(one.key_hash) === id && isLive(one, nowMs));
     if (key === undefined) throw notFound('Key not found.');
     return key;
   };
@@ -125,12 +122,12 @@ export function createAccountKeyRoutes(deps: {
           body: {
             last_use_known: uses !== null,
             keys: keys.map((key) => ({
-              id: idOf(key),
+              id: keyIdOf(key.key_hash),
               name: key.name,
               prefix: key.key_prefix,
               created_at: Math.floor(key.created_at_ms / 1000),
               expires_at: key.expires_at_ms === null ? null : Math.floor(key.expires_at_ms / 1000),
-              last_used_at: lastUse.get(idOf(key)) ?? null,
+              last_used_at: lastUse.get(keyIdOf(key.key_hash)) ?? null,
             })),
           },
         };
@@ -162,7 +159,7 @@ export function createAccountKeyRoutes(deps: {
           { author: userAuthor(session.userId) },
         );
         assertAccepted('CreateKey', outcome);
-        return { body: { id: idOf({ key_hash: hash }), name, api_key: rawKey } };
+        return { body: { id: keyIdOf(hash), name, api_key: rawKey } };
       },
     }),
     defineRoute({
@@ -224,7 +221,7 @@ export function createAccountKeyRoutes(deps: {
           { author: userAuthor(session.userId) },
         );
         assertAccepted('RotateKey', outcome);
-        return { body: { id: idOf({ key_hash: newHash }), name: key.name, api_key: rawKey } };
+        return { body: { id: keyIdOf(newHash), name: key.name, api_key: rawKey } };
       },
     }),
     defineRoute({
