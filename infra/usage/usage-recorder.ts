@@ -30,7 +30,7 @@ export interface UsedBy {
 /** Characters of a key's hash that identify it in usage records. */
 const KEY_ID_LENGTH = 16;
 /** Key of usage records. */
-const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENGTH);
+export const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENGTH);
 
 interface UsageTotal extends UsedBy {
   readonly meter: Meter;
