@@ -170,10 +170,10 @@ describe.skipIf(missing !== null)(
       await untilTablesComplete(product);
       expect(await digest(product)).toEqual(truth.whole);
       for (const name of fourProcesses)
-        await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready);
+        await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready, 120_000);
       expect(product.pid('clickhouse')).toBeNull();
       expect(product.output()).toContain('Oddstream is up.');
-    }, 300_000);
+    }, 420_000);
   },
 );
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 }, 90_000);
 
 /** Work of a dead process is taken over within this. */
-const TAKEOVER_MS = 30_000;
+const TAKEOVER_MS = 90_000;
 const isTask = /^(accounts$|stream$|activity$|positions-|sink )/;
 const ENV = shortHistory();
 
