@@ -13,7 +13,12 @@ import { matchesByDay } from './fills/matches-by-day.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
 import { fillsTables } from './fills/tables.js';
 import { fillTotals, fillTotalsBackfill, resolutionsInOrder } from './fills/totals.js';
-import { largestPositionTables, leaderboardTables, tagLeaderboardTables } from './leaderboards/tables.js';
+import {
+  largestPositionTables,
+  leaderboardCompleteness,
+  leaderboardTables,
+  tagLeaderboardTables,
+} from './leaderboards/tables.js';
 import { currentPrice } from './markets/current-price.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
@@ -70,4 +75,5 @@ export const migrations: readonly Migration[] = [
   copyScoreTables,
   walletTagsTables,
   usageKeys,
+  leaderboardCompleteness,
 ];

@@ -31,6 +31,7 @@ export interface LeaderboardRow {
   readonly losses: number | string;
   readonly positions: number | string;
   readonly open: number | string;
+  readonly incomplete: number | string;
 }
 
 /** Time of the newest snapshot of a metric, Unix milliseconds. */
@@ -40,7 +41,8 @@ export const newestSnapshotSql = (metric: RankingMetric): Sql => ({
 });
 
 const sums = `toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
-        toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open`;
+        toString(unrealized_pnl) AS unrealized, toString(l.volume) AS volume, wins, losses, positions, open_positions AS open,
+        incomplete_positions AS incomplete`;
 
 /** Ranks of one snapshot of a metric, from `afterRank` + 1 on, and one row more than `rows`. */
 export const leaderboardSql = (metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Sql => ({

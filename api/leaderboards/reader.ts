@@ -1,6 +1,6 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
-import { emptyPnlSummary, type PnlReader, type WalletSummary, walletSummaryFrom } from '../pnl/reader.js';
+import { emptyPnlSummary, type PnlReader, type PositionsSummary, positionsSummaryFrom } from '../pnl/reader.js';
 import type { Tables } from '../tables/port.js';
 import {
   type LeaderboardRow,
@@ -19,11 +19,11 @@ import {
 export interface RankedWallet {
   readonly rank: number;
   readonly wallet: string;
-  readonly summary: WalletSummary;
+  readonly summary: PositionsSummary;
 }
 
 export interface WalletsSummaries {
-  readonly summaries: readonly WalletSummary[];
+  readonly summaries: readonly PositionsSummary[];
   /** Time of the snapshot that the sums are from, Unix milliseconds; null without one. */
   readonly takenAtMs: number | null;
 }
@@ -63,8 +63,8 @@ const SNAPSHOT_CACHE_MS = 60_000;
 /** Maximum age of the cached order of a market's wallets. */
 export const MAX_ORDER_AGE_MS = 60_000;
 
-const summaryFrom = (row: LeaderboardRow): WalletSummary => ({
-  ...walletSummaryFrom({ ...row, combo: false, last_at: 0 }),
+const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
+  ...positionsSummaryFrom({ ...row, combo: false, last_at: 0 }),
   lastAtS: null,
 });
 

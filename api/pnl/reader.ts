@@ -81,7 +81,7 @@ export const emptyPnlSummary: PositionsSummary = {
 
 const emptySpanPnl: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
 
-const realizedPnlFrom = (row: Omit<SummaryRow, 'incomplete'> | SeriesRow): RealizedPnl => ({
+const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
   realized: BigInt(row.realized),
   grossProfit: BigInt(row.gross_profit),
   grossLoss: BigInt(row.gross_loss),
@@ -90,12 +90,13 @@ const realizedPnlFrom = (row: Omit<SummaryRow, 'incomplete'> | SeriesRow): Reali
 });
 
 /** Converts a row to a summary. */
-export const walletSummaryFrom = (row: Omit<SummaryRow, 'incomplete'>): WalletSummary => ({
+export const positionsSummaryFrom = (row: SummaryRow): PositionsSummary => ({
   ...realizedPnlFrom(row),
   unrealized: BigInt(row.unrealized),
   volume: BigInt(row.volume),
   positions: Number(row.positions),
   openPositions: Number(row.open),
+  isComplete: Number(row.incomplete) === 0,
   lastAtS: Number(row.last_at),
 });
 
@@ -120,7 +121,7 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
       for (const row of await tables.rows<SummaryRow>(summariesSql(wallets, tokens))) {
         const current = summaries.get(row.wallet);
         if (current === undefined) continue;
-        const summary = { ...walletSummaryFrom(row), isComplete: Number(row.incomplete) === 0 };
+        const summary = positionsSummaryFrom(row);
         summaries.set(
           row.wallet,
           boolFrom(row.combo) ? { ...current, combos: summary } : { ...current, markets: summary },

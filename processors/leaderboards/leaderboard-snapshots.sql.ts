@@ -15,7 +15,8 @@ const rankingMetrics: Readonly<Record<string, string>> = {
   wins: '-toInt64(w.wins)',
   positions: '-toInt64(w.positions)',
 };
-const entry = 'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open';
+const entry =
+  'w.wallet, w.realized, w.profit, w.loss, w.unrealized, w.volume, w.wins, w.losses, w.positions, w.open, w.incomplete';
 
 /** PnL of wallets over some positions, and the top wallets of each metric. `tokens`: a SELECT of the tokens whose prices are needed. */
 const listsOf = (positions: string, tokens: string): string => `SELECT arrayJoin([${Object.entries(rankingMetrics)
@@ -25,9 +26,9 @@ const listsOf = (positions: string, tokens: string): string => `SELECT arrayJoin
         SELECT p.wallet AS wallet, toInt64(sum(p.realized_pnl)) AS realized, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS profit,
           toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS loss, toInt64(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
           sum(p.bought_usdc + p.sold_usdc) AS volume, countIf(p.realized_pnl > 0) AS wins, countIf(p.realized_pnl < 0) AS losses,
-          count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open
+          count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open, countIf(p.unpriced > 0) AS incomplete
         FROM (
-          SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc
+          SELECT wallet, token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, unpriced
           FROM ${positions} AND NOT ${isComboSql('token_id')}
         ) AS p
         LEFT JOIN (
@@ -39,7 +40,8 @@ const listsOf = (positions: string, tokens: string): string => `SELECT arrayJoin
 
 /** Sums of the list element `found`. */
 const sums = `found.3 AS realized_pnl, found.4 AS gross_profit, found.5 AS gross_loss, found.6 AS unrealized_pnl, found.7 AS volume,
-      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions`;
+      toUInt32(found.8) AS wins, toUInt32(found.9) AS losses, toUInt32(found.10) AS positions, toUInt32(found.11) AS open_positions,
+      toUInt32(found.12) AS incomplete_positions`;
 
 /** One pass over all positions; only the first wallets of each board are kept while it runs. `{taken_at:UInt64}`: Unix milliseconds. */
 export const rankingsSnapshotSql = `INSERT INTO leaderboards

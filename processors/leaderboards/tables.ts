@@ -117,3 +117,10 @@ export const tagLeaderboardSums = {
     ...ddl.table({ ...tagLeaderboards, columns: `${tagLeaderboards.columns},${sumColumns}` }),
   ],
 } satisfies Pick<Migration, 'statements'>;
+
+/** Positions of the wallet of which the recorded history lacks changes, in both tables. Older snapshots count none; they expire within a day. */
+export const leaderboardCompleteness: Migration = {
+  id: '0064_leaderboard_completeness',
+  statements: (ddl) =>
+    [leaderboards, tagLeaderboards].flatMap((table) => ddl.addColumn(table, 'incomplete_positions UInt32')),
+};

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createLeaderboardRefresher } from '../../processors/leaderboards/leaderboard-refresher.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { addresses } from '../../schemas/primitives/venue.js';
@@ -72,7 +74,7 @@ describe('the endpoints of positions', () => {
   });
   afterAll(() => api.stop());
   afterEach(async () => {
-    for (const table of ['positions', 'positions_by_token', 'pnl_events'])
+    for (const table of ['positions', 'positions_by_token', 'pnl_events', 'leaderboards'])
       await api.clickhouse.command(`TRUNCATE TABLE ${table}`);
     // Nothing may be answered from a copy.
     api.clock.nowMs += 3_600_000;
@@ -95,6 +97,7 @@ describe('the endpoints of positions', () => {
     );
     let [incomplete, unknown] = [0, 0];
     const completeOf = new Map<string, boolean>();
+    const incompleteWallets: string[] = [];
     /** Every list agrees with the first one that had the position. */
     const same = (list: string, id: string, complete: boolean) => {
       expect(complete, `${list} ${id}`).toBe(completeOf.get(id));
@@ -125,6 +128,7 @@ describe('the endpoints of positions', () => {
       const markets = positions.filter((row) => row.position_type !== 'combo');
       const summary = await ask<Row>(`/v3/wallets/${wallet}`);
       expect(summary.complete).toBe(markets.every((row) => row.complete));
+      if (!summary.complete) incompleteWallets.push(wallet);
       expect((await ask<Row>(`/v3/wallets/${wallet}/pnl`)).complete).toBe(summary.complete);
       expect((await ask<Row>(`/v3/wallets/${wallet}/combos/summary`)).complete).toBe(
         positions.filter((row) => row.position_type === 'combo').every((row) => row.complete),
@@ -151,6 +155,20 @@ describe('the endpoints of positions', () => {
       const everybody = await ask<{ positions: Row[] }>(`/v3/positions?token_id=${token}`);
       for (const row of everybody.positions) same('v3', `${row.wallet} ${token}`, row.complete);
     }
+    await createLeaderboardRefresher({
+      clickhouse: api.clickhouse,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: 'test', defaults: false }),
+      nowMs: Date.now,
+    }).refresh();
+    const { leaderboard } = await ask<{ leaderboard: Row[] }>('/v3/leaderboard?limit=100');
+    expect(
+      leaderboard
+        .filter((row) => !row.complete)
+        .map((row) => row.wallet)
+        .sort(),
+    ).toEqual(incompleteWallets.sort());
+    expect(incompleteWallets.length).toBeGreaterThan(0);
     expect(new Map([...views].map(([id, complete]) => [id, complete]))).toEqual(completeOf);
     expect(incomplete).toBeGreaterThan(5);
     expect(unknown).toBeGreaterThan(0);

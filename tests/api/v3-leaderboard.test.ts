@@ -66,7 +66,7 @@ describe('/v3 leaderboards', () => {
       [4, bob, -3],
     ]);
     expect(page).toMatchObject({ as_of: NOW_S, rows_returned: 4, has_more: false, offset: 0, limit: 100 });
-    const { elapsed_ms: _, address: __, complete: ___, ...summary } = await api.ok<Row>(`/v3/wallets/${bob}`, key);
+    const { elapsed_ms: _, address: __, ...summary } = await api.ok<Row>(`/v3/wallets/${bob}`, key);
     expect(page.leaderboard[3]).toEqual({ rank: 4, wallet: bob, ...summary });
     expect(summary).toMatchObject({ net_realized_pnl: -6, unrealized_pnl: 3, position_count: 4, open_positions: 2 });
     expect(await wallets('sort=total_pnl')).toEqual([alice, dave, carol, bob]);
@@ -108,6 +108,7 @@ describe('/v3 leaderboards', () => {
         gross_loss: '-10',
         total_volume: '49',
         position_count: 4,
+        complete: true,
       },
       {
         wallet: alice,
@@ -116,6 +117,7 @@ describe('/v3 leaderboards', () => {
         gross_loss: '0',
         total_volume: '91',
         position_count: 2,
+        complete: true,
       },
     ]);
     expect(await api.get('/v3/tags/nowhere/leaderboard', key)).toMatchObject({

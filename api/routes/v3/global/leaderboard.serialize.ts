@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import type { VenueTotalsRow } from '../../../leaderboards/leaderboard.sql.js';
 import type { RankedWallet } from '../../../leaderboards/reader.js';
+import { allCompleteField } from '../../../positions/completeness.js';
 
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
@@ -12,6 +13,7 @@ export const tagPnlSchema = z.object({
   gross_loss: usd.meta({ description: 'Negative or 0.' }),
   total_volume: usd,
   position_count: z.int(),
+  complete: allCompleteField,
 });
 
 /** PnL of a wallet in the markets of a tag. */
@@ -22,6 +24,7 @@ export const tagPnlFrom = ({ wallet, summary }: RankedWallet): z.input<typeof ta
   gross_loss: formatMoney(summary.grossLoss),
   total_volume: formatMoney(summary.volume),
   position_count: summary.positions,
+  complete: summary.isComplete,
 });
 
 const units = z.string().meta({ description: 'USDC base units (6 decimals).' });

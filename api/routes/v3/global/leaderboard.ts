@@ -15,7 +15,7 @@ import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
-import { exampleSummary, summaryFields, summaryFrom } from '../wallets/pnl-summary.serialize.js';
+import { exampleSummary, positionsSummaryFields, positionsSummaryFrom } from '../wallets/pnl-summary.serialize.js';
 import { tagPnlFrom, tagPnlSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
 
 const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
@@ -98,8 +98,8 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     return { rows, hasMore: page.hasMore, takenAtMs };
   };
 
-  const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...summaryFields });
-  const rowFrom = ({ rank, wallet, summary }: RankedWallet) => ({ rank, wallet, ...summaryFrom(summary) });
+  const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...positionsSummaryFields });
+  const rowFrom = ({ rank, wallet, summary }: RankedWallet) => ({ rank, wallet, ...positionsSummaryFrom(summary) });
 
   const leaderboard = defineRoute({
     ...common,
@@ -133,7 +133,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
         ...pageFields,
       }),
       example: {
-        leaderboard: [{ rank: 1, wallet: EXAMPLE_WALLET, ...summaryFrom(exampleSummary) }],
+        leaderboard: [{ rank: 1, wallet: EXAMPLE_WALLET, ...positionsSummaryFrom(exampleSummary) }],
         as_of: 1790000200,
         ...examplePaging,
         next_cursor: '1790000200123-1',
