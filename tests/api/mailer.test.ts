@@ -22,15 +22,19 @@ afterEach(() => {
 });
 
 /** A real mail server on loopback. */
-async function startSmtp(options: { refuse?: boolean } = {}) {
+async function startSmtp(options: { replyTo?: (attempt: number) => number | null } = {}) {
   const received: Received[] = [];
+  const seen = { attempts: 0 };
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     authOptional: true,
     onAuth: (auth, _session, done) => done(null, { user: `${auth.username}:${auth.password}` }),
-    onRcptTo: (_address, _session, done) =>
-      done(options.refuse ? Object.assign(new Error('no such mailbox'), { responseCode: 550 }) : null),
+    onRcptTo(_address, _session, done) {
+      seen.attempts += 1;
+      const responseCode = options.replyTo?.(seen.attempts) ?? null;
+      done(responseCode === null ? null : Object.assign(new Error('not now'), { responseCode }));
+    },
     onData(stream, session, done) {
       let text = '';
       stream.on('data', (chunk: Buffer) => {
@@ -46,10 +50,10 @@ async function startSmtp(options: { refuse?: boolean } = {}) {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => server.close());
-  return { port: (server.server.address() as AddressInfo).port, received };
+  return { port: (server.server.address() as AddressInfo).port, received, seen };
 }
 
-function start(smtpUrl: string | undefined) {
+function start(smtpUrl: string | undefined, retryDelaysMs: readonly number[] = [1, 2, 3, 4]) {
   const lines: string[] = [];
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -59,7 +63,12 @@ function start(smtpUrl: string | undefined) {
   });
   const metrics = createMetrics({ process: 'test', defaults: false });
   const settings = smtpUrl === undefined ? undefined : { smtpUrl, from: 'Oddstream <no-reply@odds.example>' };
-  const mailer = createMailer({ mail: settings, logger: pino({ level: 'trace' }, destination), metrics });
+  const mailer = createMailer({
+    mail: settings,
+    logger: pino({ level: 'trace' }, destination),
+    metrics,
+    retryDelaysMs,
+  });
   return { mailer, lines, metrics };
 }
 
@@ -80,25 +89,53 @@ it('sends a text mail to one recipient with the credentials of the URL, and logs
   expect(lines.join('')).toBe('');
 });
 
-it('logs a mail that the server refuses without address and link, and counts it', async () => {
-  const { port } = await startSmtp({ refuse: true });
+it('gives up a mail that the server refuses for good, logs it without address and link, and counts it', async () => {
+  const { port, seen } = await startSmtp({ replyTo: () => 550 });
   const { mailer, lines, metrics } = start(`smtp://127.0.0.1:${port}`);
   mailer.send(mail);
   await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    level: 40,
-    msg: 'the mail server did not take a mail',
+    level: 50,
+    msg: 'a mail is not sent: the mail server refuses it',
     responseCode: 550,
+    attempts: 1,
   });
+  expect(seen.attempts).toBe(1);
   expect(lines.join('')).not.toMatch(/desk@|#tttt/);
   expect(await metrics.registry.metrics()).toMatch(/api_mails_total\{[^}]*result="failed"[^}]*\} 1/);
 });
 
-it('survives a mail server that is away', async () => {
-  const { mailer, lines } = start('smtp://127.0.0.1:1');
+it('sends a mail again that the server does not take at first, as with greylisting', async () => {
+  const { port, received, seen } = await startSmtp({ replyTo: (attempt) => (attempt <= 2 ? 451 : null) });
+  const { mailer, lines, metrics } = start(`smtp://127.0.0.1:${port}`);
   mailer.send(mail);
-  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, code: 'ESOCKET' });
+  await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
+  expect(seen.attempts).toBe(3);
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject(
+    [1, 2].map((retryInMs) => ({ level: 40, responseCode: 451, retryInMs })),
+  );
+  expect(lines.join('')).not.toMatch(/desk@|#tttt/);
+  const text = () => metrics.registry.metrics();
+  await expect.poll(text).toMatch(/api_mails_total\{[^}]*result="sent"[^}]*\} 1/);
+  expect(await text()).toMatch(/api_mail_retries_total(\{[^}]*\})? 2/);
+  expect(await text()).toMatch(/api_mails_unsent(\{[^}]*\})? 0/);
+});
+
+it('survives a mail server that is away, and stops after the last retry', async () => {
+  const { mailer, lines, metrics } = start('smtp://127.0.0.1:1', [1, 2]);
+  mailer.send(mail);
+  await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(3);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, code: 'ESOCKET', retryInMs: 1 });
+  expect(JSON.parse(lines[2] ?? '')).toMatchObject({ level: 50, code: 'ESOCKET', attempts: 3 });
+  expect(await metrics.registry.metrics()).toMatch(/api_mails_total\{[^}]*result="failed"[^}]*\} 1/);
+});
+
+it('keeps at most 200 mails while the server is away, and counts those it drops', async () => {
+  const { mailer, metrics } = start('smtp://127.0.0.1:1', [600_000]);
+  for (let n = 0; n < 203; n += 1) mailer.send(mail);
+  const text = await metrics.registry.metrics();
+  expect(text).toMatch(/api_mails_total\{[^}]*result="dropped"[^}]*\} 3/);
+  expect(text).toMatch(/api_mails_unsent(\{[^}]*\})? 200/);
 });
 
 it('without a mail server writes the link into the log, at level warn', () => {
