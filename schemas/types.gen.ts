@@ -189,7 +189,7 @@ export interface ExpireCheckout {
 
 export type RefundReason = 'refund' | 'dispute' | 'dispute_won' | 'dispute_lost';
 
-/** Money that went back. Removes the unused part of the packages bought, in proportion. */
+/** A refund or dispute. Removes the unused part of the packages bought, in proportion. */
 export interface SetRefund {
   readonly account_id: string;
   readonly checkout_id: string;
@@ -225,7 +225,7 @@ export interface AccountCommand {
   readonly id: string;
   readonly issued_at_ms: number;
   readonly command: { readonly 'oddstream.CreateAccount': CreateAccount } | { readonly 'oddstream.CreateFreeKey': CreateFreeKey } | { readonly 'oddstream.CreateKey': CreateKey } | { readonly 'oddstream.RevokeKey': RevokeKey } | { readonly 'oddstream.SetPlan': SetPlan } | { readonly 'oddstream.AddPoolWallets': AddPoolWallets } | { readonly 'oddstream.RemovePoolWallets': RemovePoolWallets } | { readonly 'oddstream.RenameKey': RenameKey } | { readonly 'oddstream.RotateKey': RotateKey } | { readonly 'oddstream.SetCustomLimits': SetCustomLimits } | { readonly 'oddstream.CreateLink': CreateLink } | { readonly 'oddstream.UseLink': UseLink } | { readonly 'oddstream.StartSession': StartSession } | { readonly 'oddstream.SignInWithProvider': SignInWithProvider } | { readonly 'oddstream.EndSessions': EndSessions } | { readonly 'oddstream.SetPassword': SetPassword } | { readonly 'oddstream.DeleteAccount': DeleteAccount } | { readonly 'oddstream.StartCheckout': StartCheckout } | { readonly 'oddstream.CompleteCheckout': CompleteCheckout } | { readonly 'oddstream.ExpireCheckout': ExpireCheckout } | { readonly 'oddstream.SetRefund': SetRefund } | { readonly 'oddstream.GrantCourtesy': GrantCourtesy } | { readonly 'oddstream.SettleUsage': SettleUsage };
-  /** who asked: user:<id>, operator:<name>, key:<hash>, provider:<name>, system; empty in older records */
+  /** author: user:<id>, operator:<name>, key:<hash>, provider:<name>, system; empty in older records */
   readonly author: string;
 }
 
@@ -409,7 +409,7 @@ export interface AccountState {
   readonly state: { readonly 'oddstream.Account': Account } | { readonly 'oddstream.Key': Key } | { readonly 'oddstream.IpDay': IpDay } | { readonly 'oddstream.Outcome': Outcome } | { readonly 'oddstream.Pool': Pool } | { readonly 'oddstream.User': User } | { readonly 'oddstream.Session': Session } | { readonly 'oddstream.OneTimeLink': OneTimeLink } | { readonly 'oddstream.Checkout': Checkout } | { readonly 'oddstream.Grant': Grant } | { readonly 'oddstream.LedgerEntry': LedgerEntry } | { readonly 'oddstream.UsageSettlement': UsageSettlement };
 }
 
-/** What the making of wallet activity must remember of conditions and neg-risk markets. */
+/** State of the wallet activity processor: conditions and neg-risk markets. */
 export interface ActivityState {
   readonly id: string;
   /** payouts of a resolved condition */
@@ -534,14 +534,14 @@ export interface CatalogMarket {
   readonly raw: string;
 }
 
-/** A condition or outcome token of the chain for which the catalogue service had no market when it was last asked. */
+/** A condition or outcome token of the chain for which the catalogue service had no market at the last request. */
 export interface CatalogMissing {
   /** condition id, or outcome token id */
   readonly id: string;
   readonly is_token: boolean;
-  /** outcome tokens that belong to the condition, so that they are not asked for by themselves */
+  /** outcome tokens that belong to the condition, so that they are not requested separately */
   readonly token_ids: readonly string[];
-  /** how many times the service was asked */
+  /** number of requests so far */
   readonly asked: number;
   readonly next_ask_ms: number;
 }
@@ -564,7 +564,7 @@ export interface CatalogTag {
   readonly label: string;
 }
 
-/** The offset range a sink inserts next. Its newest one is inserted again, under the same tokens, by whoever takes the sink over. */
+/** The offset range a sink inserts next. The next owner of the sink inserts the newest one again, under the same deduplication tokens. */
 export interface ChunkPlan {
   /** family of tables */
   readonly sink: string;
@@ -577,7 +577,7 @@ export interface ChunkPlan {
   readonly planned_at_ms: number;
 }
 
-/** A wallet let a contract of the combo protocol move its positions or its collateral, or took that back. */
+/** A wallet approved a contract of the combo protocol for its positions or its collateral, or revoked the approval. */
 export interface ComboApproval {
   /** txHash-logIndex */
   readonly id: string;
@@ -599,7 +599,7 @@ export interface ComboApproval {
   readonly target_role: string;
 }
 
-/** What an id of the combo protocol stands for: the legs of a combinatorial condition, or the older condition or event behind a migrated one. */
+/** Meaning of an id of the combo protocol: the legs of a combinatorial condition, or the older condition or event behind a migrated one. */
 export interface ComboDefinition {
   /** txHash-logIndex-definition */
   readonly id: string;
@@ -618,7 +618,7 @@ export interface ComboDefinition {
   readonly legacy_id: string | null;
 }
 
-/** One log of the combo protocol: a position was made, taken apart, changed, moved or redeemed. */
+/** One log of the combo protocol: a position was created, split up, changed, transferred or redeemed. */
 export interface ComboLifecycle {
   /** txHash-logIndex-combo, plus the index within a batch */
   readonly id: string;
@@ -631,15 +631,15 @@ export interface ComboLifecycle {
   readonly log_index: number;
   /** Prepare, Split, Merge, HorizontalSplit, HorizontalMerge, Convert, Redeem, Wrap, Unwrap, Transfer, Compress, Extract, Inject, ConvertToYesBasket or MergeFromYesBasket */
   readonly action: string;
-  /** the person, also behind the Router and the AutoRedeemer; null where no log tells */
+  /** owner of the position, also where the Router or the AutoRedeemer acted; null if no log names it */
   readonly user: string | null;
   /** conditions the log names, 31 bytes each; the one acted on first */
   readonly condition_ids: readonly string[];
   /** events the log names, 29 bytes each */
   readonly event_ids: readonly string[];
-  /** given in, where the log tells */
+  /** positions handed in, if the log names them */
   readonly source_position_ids: readonly string[];
-  /** received, where the log tells */
+  /** positions received, if the log names them */
   readonly destination_position_ids: readonly string[];
   /** Prepare: leg position ids */
   readonly legs: readonly string[] | null;
@@ -683,12 +683,12 @@ export interface ConditionResolved {
   readonly payout_numerators: readonly string[];
 }
 
-/** A record nothing could be made of, with the reason. */
+/** A record that could not be decoded, with the reason. */
 export interface DeadLetter {
   readonly id: string;
   /** topic-partition-offset, or the source it came from */
   readonly origin: string;
-  /** room that refused it */
+  /** component that rejected it */
   readonly stage: string;
   readonly reason: string;
   /** the raw text, or base64 where it is not text; cut at 64 KiB */
@@ -744,7 +744,7 @@ export interface ConnectionSession {
   readonly timed_from_ms: number | null;
 }
 
-/** What gateway processes tell each other, so that connection caps and session time hold over all of them. */
+/** Sessions of a gateway process, read by all of them so that connection caps and session time apply across processes. */
 export interface GatewaySession {
   /** One life of the process that says it */
   readonly process_id: string;
@@ -754,7 +754,7 @@ export interface GatewaySession {
 
 export type MemberState = 'alive' | 'standby' | 'left';
 
-/** Heartbeat of a process that shares work with others of its kind. */
+/** Heartbeat of a process, by which tasks are assigned to live processes of its kind. */
 export interface Member {
   /** processors, ingest */
   readonly role: string;
@@ -853,13 +853,13 @@ export interface OrderBookUpdate {
   readonly reason: string | null;
   /** last_trade_price: as sent */
   readonly fee_rate_bps: string | null;
-  /** made around recorded trades, not of the venue */
+  /** generated around recorded trades, not the venue's */
   readonly synthetic: boolean;
 }
 
 export type ActivityAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
 
-/** What one activity record did to one position. */
+/** Change of one position by one activity record. */
 export interface PnlEvent {
   /** id of the activity record */
   readonly id: string;
@@ -875,22 +875,22 @@ export interface PnlEvent {
   readonly action: ActivityAction;
   readonly exchange_version: number;
   readonly is_taker: boolean;
-  /** change of what is held */
+  /** change of the shares held */
   readonly shares: bigint;
-  /** shares of the outflow whose coming in is not known: without cost, proceeds and profit */
+  /** shares of the outflow without a recorded inflow: no cost, proceeds or profit */
   readonly untracked: bigint;
   /** BUY, SELL: amount of the fill */
   readonly usdc: bigint;
-  /** collateral that came (or went, negative), before fees; of tracked shares only */
+  /** collateral received (paid: negative), before fees; of tracked shares only */
   readonly cash: bigint;
-  /** change of the cost held */
+  /** change of the position's cost */
   readonly cost: bigint;
   readonly realized: bigint;
   readonly fee: bigint;
   readonly fee_shares: bigint;
   /** see WalletActivity */
   readonly minted: bigint;
-  /** held after it, received included */
+  /** shares held after the change, received ones included */
   readonly size_after: bigint;
   readonly cost_after: bigint;
   readonly realized_after: bigint;
@@ -904,11 +904,11 @@ export interface Position {
   readonly token_id: string;
   /** records that have changed it; grows by one each; 0: none yet, the token is only known as one that a conversion may have created */
   readonly version: number;
-  /** shares held whose coming in is known */
+  /** shares held with a recorded inflow and cost */
   readonly size: bigint;
-  /** shares held beyond size that came without a cost: transfers, and conversions of shares never seen coming */
+  /** shares held beyond size without a cost: transfers, and conversions of shares without a recorded inflow */
   readonly received: bigint;
-  /** shares the cost stands for: size and the shares kept as fee */
+  /** shares that the cost covers: size and the shares kept as fee */
   readonly quantity: bigint;
   /** USDC; average price = cost / quantity */
   readonly cost: bigint;
@@ -920,7 +920,7 @@ export interface Position {
   readonly fee_shares: bigint;
   /** cost of shares paid as fees, taken out of cost when nothing was left */
   readonly fee_cost: bigint;
-  /** cost of shares given away without proceeds */
+  /** cost of shares sent without proceeds */
   readonly sent_cost: bigint;
   /** shares ever acquired at a cost, gross of fees in shares */
   readonly bought: bigint;
@@ -934,7 +934,7 @@ export interface Position {
   /** cost of all that was ever acquired, bought shares in all; null: begun before this field was */
   readonly bought_cost: bigint | null;
   readonly fills: number;
-  /** changes that the recorded history does not fully tell: shares left that never came in, an amount without a price, a conversion that may have created shares of it */
+  /** changes of which the recorded history lacks data: an outflow of shares without an inflow, an amount without a price, a conversion that may have created shares */
   readonly unpriced: number;
   /** first record */
   readonly first_ms: number;
@@ -1016,13 +1016,13 @@ export interface PositionsConverted {
   readonly log_index: number;
   readonly stakeholder: string;
   readonly market_id: string;
-  /** hex bit mask: bit i = the NO of question i was given in */
+  /** hex bit mask: bit i = the NO of question i was handed in */
   readonly index_set: string;
   /** per outcome */
   readonly amount: bigint;
-  /** questions of the market, where the YES tokens handed over in the same transaction tell */
+  /** number of questions of the market, if the YES tokens of the same transaction show it */
   readonly question_count: number | null;
-  /** of the amount, kept by the venue: each YES is of amount - fee, the collateral of (n - 1) x (amount - fee) for n NO; null where neither a YES token nor the collateral paid out tells it */
+  /** of the amount, kept by the venue: each YES is of amount - fee, the collateral of (n - 1) x (amount - fee) for n NO; null if neither a YES token nor the collateral paid out tells it */
   readonly fee: bigint | null;
 }
 
@@ -1060,7 +1060,7 @@ export interface Redemption {
   readonly collateral_token: string;
   readonly condition_id: string;
   readonly index_sets: readonly number[];
-  /** shares given in per outcome, where the log tells */
+  /** shares handed in per outcome, if the log has them */
   readonly amounts: readonly bigint[] | null;
   readonly payout: bigint;
   /** AutoRedeemer.<event> when redeemed by it */
@@ -1225,7 +1225,7 @@ export interface StatusUpdate {
   readonly confirmed_fills: readonly ConfirmedFill[];
 }
 
-/** What combo filters look at. */
+/** Fields that combo filters read. */
 export interface StreamCombo {
   /** of the combos themselves; those of their legs are only in the event's condition_ids */
   readonly condition_ids: readonly string[];
@@ -1236,7 +1236,7 @@ export interface StreamCombo {
   readonly direction: string | null;
 }
 
-/** One event as subscribers get it: what filters look at, and the finished frame. */
+/** One event as subscribers receive it: the fields that filters read, and the serialized frame. */
 export interface StreamEvent {
   /** contiguous, stable over restarts */
   readonly seq: number;
@@ -1356,7 +1356,7 @@ export interface Usage {
   readonly key_id: string;
 }
 
-/** What one final fact of the chain means for one wallet, in chain order per wallet. */
+/** Effect of one finalized event on one wallet, in chain order per wallet. */
 export interface WalletActivity {
   /** id of the fact, which begins with its transaction hash; plus -taker, -from or -to where one fact concerns two wallets */
   readonly id: string;
@@ -1373,9 +1373,9 @@ export interface WalletActivity {
   readonly is_taker: boolean;
   /** condition id of SPLIT, MERGE and REDEEM, neg-risk market id of CONVERT, the other wallet of SEND and RECEIVE, else empty */
   readonly subject: string;
-  /** BUY, SELL, SEND, RECEIVE: the token; SPLIT, MERGE, REDEEM: of the condition, in outcome order; CONVERT: the NO tokens given */
+  /** BUY, SELL, SEND, RECEIVE: the token; SPLIT, MERGE, REDEEM: of the condition, in outcome order; CONVERT: the NO tokens handed in */
   readonly tokens: readonly string[];
-  /** aligned with tokens; of a fill gross of a fee in shares; null where no log tells: all that is held */
+  /** aligned with tokens; of a fill gross of a fee in shares; null if no log has them: all shares held */
   readonly amounts: readonly bigint[] | null;
   /** collateral: of a fill without fee, split or merged, paid out, released by a conversion */
   readonly usdc: bigint;
@@ -1383,7 +1383,7 @@ export interface WalletActivity {
   readonly fee: bigint;
   /** BUY: of the amount, kept by the exchange; CONVERT: of the amount, kept by the venue, so that created tokens are of amount - fee_shares */
   readonly fee_shares: bigint;
-  /** full sets this fill made (or unmade, negative) together with its match; on the maker's record only */
+  /** full sets that the match created (merged: negative); on the maker's record only */
   readonly minted: bigint;
   /** REDEEM: payout per token, over denominator; null while no resolution is known */
   readonly numerators: readonly string[] | null;
@@ -1391,9 +1391,9 @@ export interface WalletActivity {
   readonly denominator: string;
   /** CONVERT: the YES tokens received */
   readonly created: readonly string[];
-  /** CONVERT: questions of the market; null where no record tells, and created is empty then */
+  /** CONVERT: number of questions of the market; null if unknown, and created is empty then */
   readonly question_count: number | null;
-  /** CONVERT: no record tells the fee; usdc and fee_shares are those of a conversion without one */
+  /** CONVERT: the fee is unknown; usdc and fee_shares are those of a conversion without one */
   readonly fee_unknown: boolean;
 }
 

@@ -28,7 +28,7 @@ export const isToken = (text: string): boolean => TOKEN.test(text);
 export const hashToken = (token: string): string => createHash('sha256').update(token, 'utf8').digest('hex');
 
 /**
- * The CSRF token of a session: an HMAC under the session's own token, which only the browser's cookie and nobody else has. All API processes derive
+ * The CSRF token of a session: an HMAC under the session's own token, which only the browser's cookie contains. All API processes derive
  * the same one, and it does not reveal the session's token.
  */
 export const csrfTokenOf = (sessionToken: string): string =>

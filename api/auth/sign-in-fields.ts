@@ -16,7 +16,7 @@ export const newPasswordField = z
   .min(MIN_PASSWORD_LENGTH, `Invalid password. Use at least ${MIN_PASSWORD_LENGTH} characters.`)
   .max(MAX_PASSWORD_LENGTH, `Invalid password. Use at most ${MAX_PASSWORD_LENGTH} characters.`);
 
-/** A password that is compared: its length tells nothing about the one of the user. */
+/** A password that is compared: its length reveals nothing about the user's password. */
 export const passwordField = z
   .string({ error: 'Invalid password. Use a string.' })
   .max(MAX_PASSWORD_LENGTH, `Invalid password. Use at most ${MAX_PASSWORD_LENGTH} characters.`);

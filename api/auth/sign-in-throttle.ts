@@ -9,7 +9,7 @@ interface Attempt {
   readonly nowMs: number;
 }
 
-/** Limits of signing in, also for emails that nobody has. Each method counts one attempt and throws ApiError (rate_limited) beyond a limit. */
+/** Limits of signing in, also for emails without an account. Each method counts one attempt and throws ApiError (rate_limited) beyond a limit. */
 export interface SignInThrottle {
   /** A password for an email. */
   password(email: string, attempt: Attempt): Promise<void>;

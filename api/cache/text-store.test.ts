@@ -19,7 +19,7 @@ const step = (unit: fc.Arbitrary<string>) =>
   fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constant('set' as const), id, stored(unit)) },
     { weight: 3, arbitrary: fc.tuple(fc.constant('delete' as const), id) },
-    { weight: 3, arbitrary: fc.tuple(fc.constant('letGo' as const)) },
+    { weight: 3, arbitrary: fc.tuple(fc.constant('evict' as const)) },
     { weight: 3, arbitrary: fc.tuple(fc.constant('want' as const), id) },
     { weight: 1, arbitrary: fc.tuple(fc.constant('clear' as const)) },
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PositionRow } from './positions.sql.js';
 
-/** How much of a position the recorded history tells. */
+/** Whether the recorded history has all changes of a position. */
 export interface Completeness {
   /**
    * False if a change shows that earlier history is missing: shares left that never came in, an amount without a price, or a conversion of an

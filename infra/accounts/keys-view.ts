@@ -44,7 +44,7 @@ export function createKeysView(nowMs: () => number): KeysView & {
     lookupKey(rawKey) {
       const hash = hashKey(rawKey);
       const found = lookupKeyHash(hash);
-      // The map compares hashes, which a sender cannot choose: how far a comparison got tells nothing about a stored key. The comparison that
+      // The map compares hashes, which a sender cannot choose: the time of a comparison reveals nothing about a stored key. The comparison that
       // admits takes the same time for all hashes nevertheless, and holds if the map is ever replaced by one over a part of the hash.
       if (found.status !== 'unknown' && !timingSafeEqual(Buffer.from(found.key.key_hash), Buffer.from(hash)))
         return UNKNOWN;

@@ -5,7 +5,7 @@ import type { AccountsReadModel } from './read-model.js';
 /** End of the running service period, Unix ms, if the account has nothing left of the meter; else null, also for unknown accounts. */
 export type UsedUpUntil = (accountId: string, meter: AccountMeter, nowMs: number) => number | null;
 
-/** Tells which meters of which accounts are used up, from the last settlement: some seconds late. */
+/** Returns which meters of which accounts are used up, from the last settlement: some seconds late. */
 export function createUsedUpUntil(accounts: Pick<AccountsReadModel, 'account' | 'remainingCapacity'>): UsedUpUntil {
   return (accountId, meter, nowMs) => {
     const account = accounts.account(accountId);

@@ -17,7 +17,7 @@ const EXIT_REJECTED = 1;
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
 
-/** `npm run admin -- <command>`: accounts from the command line, beside a running product. */
+/** `npm run admin -- <command>`: accounts from the command line, while the product runs. */
 async function main(args: readonly string[]): Promise<void> {
   const command = parseArguments(args);
   setPrivateUmask();

@@ -3,7 +3,7 @@ import { escapeHtml, pageHeader } from '../layout.js';
 
 const number = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'));
 
-/** Prices only where somebody sells: an installation for its own users has none. */
+/** Prices only where billing is configured. */
 function planTable(hasPrices: boolean): string {
   const price = (usd: number): string => (usd === 0 ? 'free' : `${usd} USD`);
   const rows = Object.values(plans).map((terms) =>

@@ -124,7 +124,7 @@ export const userHandlers: CommandHandlers<
       return startSession(state, user, command, { ...common, changes });
     }
     if (password_hash === null) return startSession(state, existing, command, common);
-    // Whoever knew the old password or holds another link must not get in any more.
+    // Sessions and links that used the old password must end.
     return startSession(state, existing, command, {
       atMs,
       changes: [{ 'oddstream.User': { ...existing, password_hash } }],
@@ -143,7 +143,7 @@ export const userHandlers: CommandHandlers<
     const identity = `${command.issuer} ${command.subject}`;
     const known = userByLogin(state, identityLogin(identity));
     if (known !== undefined) return startSession(state, known, command, { atMs });
-    // An email that the provider has not verified may belong to somebody else.
+    // An email that the provider has not verified may belong to another person.
     if (!isVerified) return reject('unverified_email', null);
     const existing = userByLogin(state, emailLogin(email));
     if (existing !== undefined) {

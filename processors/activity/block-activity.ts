@@ -118,7 +118,7 @@ function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityS
 /**
  * A conversion takes NO shares of question i for every bit i of the index set and creates YES shares of every other question that the market has
  * at that time. The venue's fee is deducted from the YES and the collateral. If neither the transaction nor the preparation of the market
- * tells it, the amounts are those without a fee and `fee_unknown` is set.
+ * has it, the amounts are those without a fee and `fee_unknown` is set.
  */
 function conversionActivity(event: PositionsConverted, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   if (isVenueContract(event.stakeholder)) return [];

@@ -38,7 +38,7 @@ describe('positions of a history that begins in the middle', () => {
           const size = (holding?.size ?? 0n) + (holding?.received ?? 0n);
           const chain = partial.after.get(key) ?? 0n;
           expect(size <= chain, `${key}: ${size} of ${chain}`).toBe(true);
-          // What nobody held before the log begins is as the chain has it, or marked.
+          // What no wallet held before the log begins is as the chain has it, or marked.
           if ((partial.before.get(key) ?? 0n) > 0n || size === chain) continue;
           expect(isMarked, key).toBe(true);
           created += 1;

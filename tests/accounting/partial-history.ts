@@ -37,7 +37,7 @@ export function partialHistory(
   const first = Math.min(Math.floor(lost * world.blocks.length), world.blocks.length - 1);
   const before = balances[first - 1] ?? new Map<string, bigint>();
   const blocks = world.blocks.slice(first);
-  // A redemption whose log tells no amounts takes an unknown number of shares.
+  // A redemption whose log has no amounts takes an unknown number of shares.
   const untold = new Set(
     blocks.flat().flatMap((event) => {
       if (event.kind !== 'redemption' || event.value.amounts !== null) return [];

@@ -114,7 +114,7 @@ export async function compareWalletSums(deps: SetViewDeps): Promise<void> {
     { cash: ({ wallet }) => ledger.cash.get(wallet) ?? 0n },
     units,
   );
-  // As the documentation of the view tells analysts to compute it, each position rounded once.
+  // as the documentation of the view describes it, each position rounded once.
   await compareSums(
     deps,
     'views positions and prices_now',

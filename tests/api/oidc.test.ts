@@ -9,7 +9,7 @@ import { signInByLink } from '../support/sign-in.js';
 const CALLBACK = 'http://api.test/v1/auth/oidc/callback';
 const CLIENT = { id: 'oddstream', secret: 'a secret of the client' };
 
-/** A real OpenID Connect provider on loopback. Its users are `<subject> <email> <verified>`; its own pages sign in whoever is named. */
+/** A real OpenID Connect provider on loopback. Its users are `<subject> <email> <verified>`; its own pages sign in the user that is named. */
 async function startProvider() {
   const server: Server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

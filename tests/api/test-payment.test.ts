@@ -52,7 +52,7 @@ describe('without a provider', () => {
   });
   afterAll(() => api.stop());
 
-  it('nothing is sold, no price is told, and the page does not exist', async () => {
+  it('without a payment provider nothing is sold, no price is shown, and the page does not exist', async () => {
     const user = await signInByLink(api, 'tester@desk.example');
     expect((await user.get('/v1/account/packages')).body).toEqual({
       billing: null,

@@ -42,7 +42,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     const page = await context.newPage();
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
-      // Chromium reports the request that tells that nobody is signed in.
+      // Chromium reports the request whose response says that no user is signed in.
       if (message.type() === 'error' && !/status of 401/.test(message.text())) complaints.push(message.text());
     });
     await page.goto(product.api + path);

@@ -3,7 +3,7 @@ import type { SessionCaller } from '../../auth/session.js';
 import { ApiError } from '../../errors/failure.js';
 import type { SignInDeps } from '../auth/deps.js';
 
-/** A session that began this recently stands for the password. */
+/** A session that began this recently replaces the password. */
 const FRESH_MS = 15 * 60_000;
 
 /**

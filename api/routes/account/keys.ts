@@ -114,7 +114,7 @@ export function createAccountKeyRoutes(deps: {
       },
       async handler(_input, context) {
         const { accountId } = requireSession(context.session);
-        // A key can be revoked also while the tables are away.
+        // A key can be revoked also while ClickHouse is unreachable.
         const uses = await deps.tables.rows<LastUse>(lastUseSql(accountId)).catch(() => null);
         const lastUse = new Map(uses?.map(({ id, at }) => [id, Number(at)]));
         const keys = deps.accounts.keysOf(accountId).filter((key) => isLive(key, context.nowMs));

@@ -84,7 +84,7 @@ export function createCheckoutRoutes(deps: {
           count,
           unitCents: priceCents,
         });
-        // Nobody can pay before the checkout is known: its URL is returned after the outcome.
+        // No payment precedes the record of the checkout: its URL is returned after the outcome.
         const outcome = await decide(
           {
             'oddstream.StartCheckout': {

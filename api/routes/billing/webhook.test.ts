@@ -44,7 +44,7 @@ const deliver = async (send: Send) => {
 describe('the webhook of Stripe', () => {
   it('acknowledges an event only when its command is in the log, so that Stripe sends it again', async () => {
     const sent: [AccountCommand['command'], unknown][] = [];
-    const failure = new RetryableError('the log is away');
+    const failure = new RetryableError('the log is unreachable');
     await expect(deliver(() => Promise.reject(failure))).rejects.toBe(failure);
     // The outcome may be late; the command is durable.
     const reply = await deliver(async (command, options) => {
