@@ -4,6 +4,7 @@ import type { LedgerView } from '../infra/accounts/ledger-view.js';
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { UsedUpUntil } from '../infra/accounts/used-up.js';
 import type { Log } from '../infra/log/port.js';
+import type { SourceStatusView } from '../infra/sources/source-status-view.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { SocketAddress } from '../pages/content-security-policy.js';
@@ -65,7 +66,6 @@ import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
 import { createV3Routes } from './routes/v3/routes.js';
 import type { GatewayView } from './sources/gateway-view.js';
-import type { SourceStatusView } from './sources/source-status-view.js';
 import type { Tables } from './tables/port.js';
 import type { ChainState, Profiles } from './wallets/ports.js';
 
@@ -76,7 +76,7 @@ const CACHE_ENTRIES = 5_000;
 export interface ServiceDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
-  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
+  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly sessions: SessionDirectory;

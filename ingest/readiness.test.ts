@@ -12,6 +12,8 @@ const sourceState = (change: Partial<SourceState>): SourceState => ({
   recorded_from_ms: null,
   pending: null,
   metadata: null,
+  reread: null,
+  gap: null,
   phase: 'live',
   progress: 1,
   ...change,

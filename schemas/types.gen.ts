@@ -1165,6 +1165,13 @@ export interface MetadataHydration {
   readonly gamma_hydration_parse_errors: number;
 }
 
+export interface SourceBlockRange {
+  readonly from_block: number;
+  /** inclusive */
+  readonly to_block: number;
+  readonly at_ms: number;
+}
+
 /** How a source of ingest is doing; compacted by source. */
 export interface SourceStatus {
   /** chain, oracle, catalog */
@@ -1189,6 +1196,12 @@ export interface SourceStatus {
   readonly pending: number | null;
   /** requests for market metadata (catalog) */
   readonly metadata: MetadataHydration | null;
+  /** time of the last change of connected */
+  readonly connected_changed_ms: number | null;
+  /** last range of blocks read after the fact because the source missed them live (chain) */
+  readonly reread: SourceBlockRange | null;
+  /** last range of blocks that chain.head lacks; chain.final has them (chain) */
+  readonly gap: SourceBlockRange | null;
 }
 
 export interface ConfirmedFill {
@@ -1274,6 +1287,8 @@ export interface StreamStatus {
   readonly status_missing_full: number;
   /** status_update frames without a market title */
   readonly status_missing_title: number;
+  /** id of the lifetime of stream.events; seq numbers of different epochs are not comparable */
+  readonly epoch: string | null;
 }
 
 /** One OrderFilled log: a fill seen from its signed order. */

@@ -5,6 +5,7 @@ import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
+import { createSourceStatusView } from '../infra/sources/source-status-view.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
@@ -46,6 +47,7 @@ runProcess({
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
+    const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
     const adminPort = config.ports.admin.gateway;
     let server: GatewayServer | undefined;
     const admission = createLogAdmission({
@@ -62,7 +64,7 @@ runProcess({
       },
       load: () => ({ connections: server?.connections() ?? 0, firehoses: server?.firehoses() ?? 0 }),
     });
-    await Promise.all([accounts.ready(), admission.ready()]);
+    await Promise.all([accounts.ready(), admission.ready(), sources.ready()]);
     const usage = createUsageRecorder({ log, codec, logger, metrics });
     const clickhouse = createClickHouse(await clickHouseConnection(config), { logger });
     const recent = createRecentEvents({ maxEvents: RECENT_EVENTS, maxBytes: RECENT_BYTES });
@@ -93,6 +95,8 @@ runProcess({
       admission,
       meter: createMeter(usage),
       ready: () => caughtUp,
+      epoch: () => sources.stream()?.epoch ?? null,
+      sources,
       lookup: createMarketLookup(clickhouse),
       recent,
       history: createHistory({ log, codec, onUnreadableEvent }),

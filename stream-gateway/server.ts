@@ -1,6 +1,7 @@
 import type { us_listen_socket, WebSocket } from 'uWebSockets.js';
 import uws from 'uWebSockets.js';
 import { yieldToEventLoop } from '../infra/event-loop.js';
+import type { SourceStatusView } from '../infra/sources/source-status-view.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { PlanTerms } from '../schemas/plans.js';
@@ -14,6 +15,7 @@ import {
   type SocketMeter,
 } from './hub/connection.js';
 import { createFairScheduler } from './hub/fair-scheduler.js';
+import { createHeartbeats } from './hub/heartbeats.js';
 import { createHub } from './hub/hub.js';
 import type { LiveEvent } from './hub/live-event.js';
 import { createNativeTopics } from './hub/native-topics.js';
@@ -58,8 +60,6 @@ export const defaultGatewayLimits: GatewayLimits = {
   drainMs: 1_500,
 };
 const MAX_CONCURRENT_SNAPSHOT_READS = 4;
-/** Heartbeats are sent in chunks, so that events are delivered between them. */
-const HEARTBEATS_PER_YIELD = 500;
 
 /** uSockets' LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
 const EXCLUSIVE_PORT = 1;
@@ -102,6 +102,10 @@ export async function startGatewayServer(deps: {
   admission: Admission;
   meter: Meter;
   ready: () => boolean;
+  /** Id of the lifetime of stream.events; null while it is unknown. Default: unknown. */
+  epoch?: () => string | null;
+  /** Whether the events of the sources are current. Default: no sources. */
+  sources?: Pick<SourceStatusView, 'freshness'>;
   lookup: MarketLookup;
   recent: RecentEvents;
   history: History;
@@ -134,6 +138,7 @@ export async function startGatewayServer(deps: {
     maxBytes: limits.maxSnapshotBytes,
   });
   const scheduler = createFairScheduler();
+  const epoch = deps.epoch ?? (() => null);
   let stopping = false;
 
   const settle = (peer: Peer) => {
@@ -158,6 +163,19 @@ export async function startGatewayServer(deps: {
     onError: (error) => logger.error({ err: error }, 'admission failed'),
   });
 
+  const heartbeats = createHeartbeats<WebSocket<SocketData>>({
+    intervalMs: limits.heartbeatMs,
+    send(socket) {
+      const { peer, connection, lastSeenMs } = socket.getUserData();
+      if (peer === null || peer.closed) return;
+      const now = nowMs();
+      if (now - lastSeenMs > limits.livenessMs) return peer.end('liveness');
+      const sources = deps.sources?.freshness(now) ?? [];
+      const shown = sources.length === 0 ? {} : { sources };
+      peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now, ...connection?.position(), ...shown }));
+    },
+  });
+
   const behavior = {
     maxPayloadLength: MAX_MESSAGE_BYTES,
     // Never reached: `peer` closes a connection at a lower bound, and one slice of the hub adds less than the difference.
@@ -179,6 +197,7 @@ export async function startGatewayServer(deps: {
         lookup: deps.lookup,
         limits: limits.connection,
         nowMs,
+        epoch,
         usedUpUntil: (meter) => deps.usedUpUntil?.(accountId, meter) ?? null,
         onUnavailable(dependency, error) {
           metrics.unavailable(dependency);
@@ -189,6 +208,7 @@ export async function startGatewayServer(deps: {
       data.peer = peer;
       data.connection = connection;
       sockets.set(socket, peer);
+      heartbeats.add(socket, data.heartbeatMs ?? limits.heartbeatMs);
       metrics.connections(sockets.size);
       permit.onSessionTimeExhausted((resetsAtMs) => {
         if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
@@ -215,6 +235,7 @@ export async function startGatewayServer(deps: {
     close(socket: WebSocket<SocketData>) {
       const { peer, connection, permit } = socket.getUserData();
       sockets.delete(socket);
+      heartbeats.remove(socket);
       metrics.connections(sockets.size);
       permit.release();
       if (peer === null) return;
@@ -240,16 +261,6 @@ export async function startGatewayServer(deps: {
       .end(JSON.stringify({ error: 'Not found. The event socket is at /ws?key=<API_KEY>.' }));
   });
 
-  const sendHeartbeats = async () => {
-    let sent = 0;
-    for (const [socket, peer] of [...sockets]) {
-      if (peer.closed) continue;
-      const now = nowMs();
-      if (now - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
-      else peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now }));
-      if (++sent % HEARTBEATS_PER_YIELD === 0) await yieldToEventLoop();
-    }
-  };
   /** Closes connections whose key no longer works, and applies changes of plans to the others. */
   const checkKeys = () => {
     for (const [socket, peer] of [...sockets]) {
@@ -264,7 +275,6 @@ export async function startGatewayServer(deps: {
       if (deps.usedUpUntil !== undefined && !peer.closed) data.connection?.checkAllowance();
     }
   };
-  const heartbeat = setInterval(() => void sendHeartbeats(), limits.heartbeatMs);
   const tick = setInterval(() => {
     slowReaders.sweep();
     for (const peer of sockets.values()) settle(peer);
@@ -279,7 +289,7 @@ export async function startGatewayServer(deps: {
       else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
     });
   }).catch((error: unknown) => {
-    clearInterval(heartbeat);
+    heartbeats.close();
     clearInterval(tick);
     lateUpgrades.close();
     throw error;
@@ -293,7 +303,7 @@ export async function startGatewayServer(deps: {
     publish: hub.publish,
     async close() {
       stopping = true;
-      clearInterval(heartbeat);
+      heartbeats.close();
       clearInterval(tick);
       uws.us_listen_socket_close(token);
       const deadline = performance.now() + limits.drainMs;

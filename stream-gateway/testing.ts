@@ -145,9 +145,10 @@ const WAIT_TIMEOUT_MS = 5_000;
 /** A client that records the frames it receives; compressed events are inflated. */
 export async function connectTestClient(
   server: Pick<GatewayServer, 'port'>,
-  options: { key?: string; autoPong?: boolean; compress?: boolean } = {},
+  options: { key?: string; autoPong?: boolean; compress?: boolean; query?: string } = {},
 ) {
-  const query = `key=${options.key ?? 'big'}${options.compress === true ? '&compress=zlib' : ''}`;
+  const more = `${options.compress === true ? '&compress=zlib' : ''}${options.query ?? ''}`;
+  const query = `key=${options.key ?? 'big'}${more}`;
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/ws?${query}`, {
     perMessageDeflate: false,
     autoPong: options.autoPong ?? true,

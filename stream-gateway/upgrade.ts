@@ -3,23 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { hostRejection } from '../infra/http/request-guard.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission, ConnectionPermit } from './admission/admission.js';
-import type { Encoding } from './hub/native-topics.js';
+import { type ConnectionOptions, parseConnectionOptions } from './protocol/connection-options.js';
 
 export type KeyCheckResult =
   | { readonly status: 'ok'; readonly accountId: string; readonly keyHash: string; readonly terms: PlanTerms }
   | { readonly status: 'malformed' | 'inactive' };
 
 /** Data of an admitted client, known before the upgrade. */
-export interface AdmittedClient {
+export interface AdmittedClient extends ConnectionOptions {
   readonly accountId: string;
   readonly keyHash: string;
   readonly terms: PlanTerms;
-  readonly encoding: Encoding;
   readonly permit: ConnectionPermit;
 }
 
 export type RejectionKind =
   | 'foreignHost'
+  | 'badParameter'
   | 'malformed'
   | 'inactive'
   | 'tooMany'
@@ -46,6 +46,7 @@ const REJECTIONS: Readonly<
   Record<RejectionKind, { readonly status: string; readonly error: string; readonly retryAfterS?: number }>
 > = {
   foreignHost: { status: '403 Forbidden', error: 'This host is not served here.' },
+  badParameter: { status: '400 Bad Request', error: 'Invalid query parameter.' },
   malformed: { status: '401 Unauthorized', error: 'Missing or invalid API key. Use x-api-key header or ?key= param.' },
   inactive: { status: '403 Forbidden', error: 'Invalid or inactive API key.' },
   tooMany: { status: '429 Too Many Requests', error: 'Too many connections for your plan.', retryAfterS: 30 },
@@ -106,7 +107,7 @@ export function createUpgradeHandler(deps: {
 
   return (response, request, context) => {
     const key = request.getQuery('key') ?? '';
-    const encoding: Encoding = request.getQuery('compress') === 'zlib' ? 'deflated' : 'text';
+    const options = parseConnectionOptions((name) => request.getQuery(name));
     const handshake = [
       request.getHeader('sec-websocket-key'),
       request.getHeader('sec-websocket-protocol'),
@@ -125,6 +126,7 @@ export function createUpgradeHandler(deps: {
     if (!deps.ready()) return reject('starting');
     const keyCheck = deps.verifyKey(key);
     if (keyCheck.status !== 'ok') return reject(keyCheck.status);
+    if (typeof options === 'string') return reject('badParameter', { body: { error: options } });
     if (pending >= MAX_PENDING_UPGRADES) return reject('busy');
     const { accountId, keyHash, terms } = keyCheck;
     let disconnected = false;
@@ -150,7 +152,7 @@ export function createUpgradeHandler(deps: {
         return reject('stopping');
       }
       try {
-        deps.accept(response, { accountId, keyHash, terms, encoding, permit: admitted.permit }, handshake, context);
+        deps.accept(response, { accountId, keyHash, terms, ...options, permit: admitted.permit }, handshake, context);
       } catch (error) {
         admitted.permit.release();
         throw error;

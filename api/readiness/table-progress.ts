@@ -1,5 +1,5 @@
+import type { SourceStatusView } from '../../infra/sources/source-status-view.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
-import type { SourceStatusView } from '../sources/source-status-view.js';
 import type { Tables } from '../tables/port.js';
 import {
   type CommittedProgress,

@@ -1,9 +1,9 @@
 import type { Log, LogRecord } from '../../infra/log/port.js';
+import { type FollowedTopic, followTopic } from '../../infra/sources/follow-topic.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import { type FollowedTopic, followTopic } from './follow-topic.js';
 
 /** Connections of all gateway processes, as they last reported them. */
 export interface GatewayLoad {

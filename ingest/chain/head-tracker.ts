@@ -47,6 +47,8 @@ const FETCH_ATTEMPTS = 5;
 const MAX_QUEUED_HEADS = 16;
 const MAX_CONSECUTIVE_ABANDONED = 20;
 const GAP_CHUNK = 16;
+/** A path of fewer missed blocks is normal: a node may announce only the newest of several blocks. */
+const MIN_REREAD_BLOCKS = 5;
 
 /**
  * Writes the node's canonical chain to chain.head without delay: the events of a block in log order, the status updates of confirmed
@@ -80,6 +82,10 @@ export function createHeadTracker(deps: {
   onUnreadable: OnUnreadable;
   /** Called with the number of pending settlements whenever it may have changed. */
   onPendingCount?: (count: number) => void;
+  /** Called when blocks that were missed live have been read after the fact; both ends inclusive. */
+  onReread?: (fromBlock: number, toBlock: number) => void;
+  /** Called when chain.head skips blocks; both ends inclusive. */
+  onGap?: (fromBlock: number, toBlock: number) => void;
   now?: () => number;
   options?: Partial<HeadTrackerOptions>;
 }): HeadTracker {
@@ -210,6 +216,7 @@ export function createHeadTracker(deps: {
     const replaced = tip !== undefined && tip.number >= firstOrphan;
     if (replaced || (open !== null && open.hash !== path[0]!.hash)) retract(firstOrphan);
     for (const next of path) await emit(next, seenAtMs);
+    if (tip !== undefined && path.length > MIN_REREAD_BLOCKS) deps.onReread?.(path[0]!.number, block.number - 1);
     return true;
   };
 
@@ -224,6 +231,7 @@ export function createHeadTracker(deps: {
       );
       metrics.skippedBlocks.inc(head.number - tip.number - 1);
       state.reset();
+      deps.onGap?.(tip.number + 1, head.number - 1);
       return;
     }
     logger.info({ after: tip.number, head: head.number }, 'filling a gap in chain.head');
@@ -232,6 +240,7 @@ export function createHeadTracker(deps: {
       const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
       for (const block of blocks) if (block !== null) await advance(block, now());
     }
+    if (!signal.aborted) deps.onReread?.(tip.number + 1, head.number - 1);
   };
 
   const handle = async (block: SourceBlock, seenAtMs: number): Promise<void> => {

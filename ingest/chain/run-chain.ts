@@ -53,6 +53,8 @@ export async function runChain(deps: {
     signal,
     now,
     onPendingCount,
+    onReread: (from_block, to_block) => status.update({ reread: { from_block, to_block, at_ms: now() } }),
+    onGap: (from_block, to_block) => status.update({ gap: { from_block, to_block, at_ms: now() } }),
     options: deps.headOptions,
   });
   const final = createFinalWriter({

@@ -4,7 +4,7 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { SourceMode, SourceStatus } from '../../schemas/types.gen.js';
 
-export type SourceState = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms'>;
+export type SourceState = Omit<SourceStatus, 'source' | 'mode' | 'updated_at_ms' | 'connected_changed_ms'>;
 
 export interface SourceStatusWriter {
   /** Merges a change of state, which is written within MIN_INTERVAL_MS. */
@@ -17,9 +17,10 @@ export interface SourceStatusWriter {
 }
 
 const MIN_INTERVAL_MS = 500;
-const HEARTBEAT_MS = 5000;
+/** A reader takes a source without a report for four times as long as stale. */
+const HEARTBEAT_MS = 2000;
 
-/** Writes the status record of a source to topic `sources`: on change (at most every 500 ms) and every 5 s while running. */
+/** Writes the status record of a source to topic `sources`: on change (at most every 500 ms) and every 2 s while running. */
 export function createSourceStatus(deps: {
   log: Log;
   codec: Codec;
@@ -43,8 +44,11 @@ export function createSourceStatus(deps: {
     progress: null,
     pending: null,
     metadata: null,
+    reread: null,
+    gap: null,
     ...deps.initial,
   };
+  let connectedChangedMs = now();
   let timer: NodeJS.Timeout | null = null;
   let lastWriteMs = Number.NEGATIVE_INFINITY;
   let closed = false;
@@ -59,6 +63,7 @@ export function createSourceStatus(deps: {
         source: deps.source,
         mode: deps.mode,
         ...state,
+        connected_changed_ms: connectedChangedMs,
         updated_at_ms: updatedAtMs,
       });
       try {
@@ -89,6 +94,7 @@ export function createSourceStatus(deps: {
         if (change[key] !== undefined && change[key] !== state[key]) changed = true;
       }
       if (!changed) return;
+      if (change.connected !== undefined && change.connected !== state.connected) connectedChangedMs = now();
       state = { ...state, ...change };
       plan(Math.max(0, lastWriteMs + MIN_INTERVAL_MS - now()));
     },
@@ -102,6 +108,7 @@ export function createSourceStatus(deps: {
       if (closed) return writing;
       closed = true;
       if (timer !== null) clearTimeout(timer);
+      if (state.connected) connectedChangedMs = now();
       state = { ...state, connected: false, phase: 'stopped' };
       write();
       await writing;

@@ -25,6 +25,7 @@ import { createMetadataCounts } from './metadata-counts.js';
 import { createResolutionFollower } from './resolution-follower.js';
 import { createResolutions } from './resolutions.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
+import { readStreamEpoch, STREAM_STATUS_KEY } from './stream-epoch.js';
 
 export interface StreamProcessorOptions {
   readonly log: Log;
@@ -52,7 +53,6 @@ const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
 /** The record of topic `sources` with the metadata counts is replaced this often, with the events of a step. */
 const STATUS_INTERVAL_MS = 5_000;
-const STREAM_STATUS_KEY = 'stream';
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** A new stream starts with ticks of this age. Equals the longest `since` of any plan, so older ticks could not be requested. */
 const INITIAL_TICKS_MS = 5 * 60_000;
@@ -106,6 +106,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const positions = new Map<string, TopicPartitionOffset>();
   const metadata = createMetadataCounts();
   let statusWrittenMs = Number.NEGATIVE_INFINITY;
+  let epoch: string | null = null;
   let loaded = false;
   let uncommitted = 0;
   /** Unix ms; older ticks precede the start of the stream and are dropped. */
@@ -145,6 +146,12 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     }
   };
 
+  const statusRecord = (nowMs: number): NewRecord => ({
+    key: STREAM_STATUS_KEY,
+    value: codec.encode('stream_status', { ...metadata.status(nowMs), epoch }),
+    timestampMs: nowMs,
+  });
+
   const step = async (
     ownership: GroupOwnership,
     batches: readonly RecordBatch[],
@@ -175,16 +182,11 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     if (events.length === 0 && dead.length === 0 && uncommitted < MAX_UNCOMMITTED_RECORDS) return;
     const nowMs = now();
     const statusDue = nowMs - statusWrittenMs >= STATUS_INTERVAL_MS;
-    const statusRecord = (): NewRecord => ({
-      key: STREAM_STATUS_KEY,
-      value: codec.encode('stream_status', metadata.status(nowMs)),
-      timestampMs: nowMs,
-    });
     await ownership.appendAndCommit({
       outputs: [
         ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
         ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
-        ...(statusDue ? [{ topic: topics.sources.name, records: [statusRecord()] }] : []),
+        ...(statusDue ? [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }] : []),
       ],
       offsets: [...positions.values()],
     });
@@ -277,8 +279,14 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const sequencer = await restoreSequencer(signal);
     const sources = await inputs();
     await restoreInputs(signal);
+    const { isNew, ...lifetime } = await readStreamEpoch({ log, codec, signal });
     if (signal.aborted) return;
-    logger.info({ markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream processor starts');
+    epoch = lifetime.epoch;
+    if (isNew) {
+      const outputs = [{ topic: topics.sources.name, records: [statusRecord(now())] }];
+      await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });
+    }
+    logger.info({ epoch, markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream processor starts');
     loaded = true;
     await runConcurrently(signal, (partitionLag) => {
       const maxRecords = options.maxBatchRecords ?? DEFAULT_BATCH_RECORDS;

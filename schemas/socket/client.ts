@@ -3,6 +3,10 @@ import { comboActions, eventTypeNames, presetNames } from './vocabulary.js';
 
 const TWAP_WINDOWS_S = [30, 60] as const;
 
+/** `<epoch>:<seq>`: a seq with the id of the log it counts in. */
+const CURSOR = /^[0-9a-f]{16}:\d{1,15}$/;
+const SINCE_SEQ_MESSAGE = 'a seq, or a cursor <epoch>:<seq>';
+
 const lowerCaseStrings = z.array(z.string().transform((text) => text.toLowerCase()));
 const strings = z.array(z.string());
 /** An enum whose values match in any letter case. */
@@ -58,10 +62,13 @@ export const filtersSchema = z.object({
     description:
       'Unix ms: every matching event after it, within the look-back of the plan. Takes precedence over snapshot_count.',
   }),
-  since_seq: z.number().int().nonnegative().optional().meta({
-    description:
-      'Every matching event after this seq, within the look-back of the plan (enterprise: all retained events), then live. Takes precedence over since.',
-  }),
+  since_seq: z
+    .union([z.number().int().nonnegative(), z.string().regex(CURSOR)], SINCE_SEQ_MESSAGE)
+    .optional()
+    .meta({
+      description:
+        'Every matching event after this seq, or after this cursor `<epoch>:<seq>`, which is refused when it is of another log; within the look-back of the plan (enterprise: all retained events), then live. Takes precedence over since.',
+    }),
   feeds: z
     .array(feedName)
     .default([])

@@ -7,6 +7,25 @@ import { errorCodes, presetNames } from './vocabulary.js';
 const subscriberId = z.uuid().meta({ description: 'Id of the connection.' });
 const subscriptionId = text('`<subscriber_id>:<n>`, n from 1. Treat it as opaque.');
 
+const epoch = text('Id of the log: seq numbers of different epochs are not comparable.');
+/** Position in the stream. */
+const position = {
+  seq: z.number().int().meta({
+    description:
+      'Newest event examined for all subscriptions of the connection: everything up to it has been sent or did not match.',
+  }),
+  cursor: text('`<epoch>:<seq>`, for `since_seq`.'),
+};
+const sourceFreshness = z.strictObject({
+  source: text('chain, oracle, catalog, orderbook.'),
+  last_event_ms: millis('Time of its newest event; null: none yet.').nullable(),
+  stale: z
+    .enum(['disconnected', 'no_report', 'no_events'])
+    .nullable()
+    .meta({ description: 'Why its events are not current; null: they are.' }),
+  stale_since_ms: millis('Since when; null: not stale, or unknown.').nullable(),
+});
+
 const subscribed = z
   .strictObject({
     type: z.literal('subscribed'),
@@ -22,6 +41,7 @@ const subscribed = z
       .nullable()
       .meta({ description: 'chainlink only; null for spot.' })
       .optional(),
+    epoch: epoch.optional(),
     warnings: z.array(z.string()).meta({ description: 'Values that were clamped, not found or ignored.' }),
   })
   .meta({
@@ -49,8 +69,18 @@ const snapshot = z
   });
 
 const heartbeat = z
-  .strictObject({ type: z.literal('heartbeat'), ts: millis('Current time.') })
-  .meta({ title: 'heartbeat', description: 'Every 30 s, with a Ping frame.' });
+  .strictObject({
+    type: z.literal('heartbeat'),
+    ts: millis('Current time.'),
+    seq: position.seq.optional(),
+    cursor: position.cursor.optional(),
+    sources: z.array(sourceFreshness).optional(),
+  })
+  .meta({
+    title: 'heartbeat',
+    description:
+      'Every 30 s or `heartbeat_interval`, with a Ping frame. `seq` and `cursor` are absent without a subscription.',
+  });
 
 const pong = z
   .strictObject({ type: z.literal('pong'), ts: millis('Current time.') })

@@ -92,6 +92,7 @@ export const errorCodes = [
   'unresolved_slugs',
   'unresolved_condition_ids',
   'since_seq_unavailable',
+  'cursor_of_another_log',
   'unavailable',
   'free_tier_limit_reached',
   'monthly_allowance_used_up',

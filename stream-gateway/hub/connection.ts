@@ -14,7 +14,7 @@ import type { PresetName } from '../protocol/presets.js';
 import type { History } from '../replay/history.js';
 import type { RecentEvents } from '../replay/recent-events.js';
 import { createReplay, NoLongerRetainedError } from '../replay/replay.js';
-import { resolveSinceSeq } from '../replay/since-seq.js';
+import { resolveSince } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
 import type { FairScheduler } from './fair-scheduler.js';
 import { createMember, type Hub, type Subscription } from './hub.js';
@@ -44,6 +44,8 @@ export interface Connection {
   /** Queues one message of the client. Messages are handled in order of arrival. */
   receive(message: ArrayBuffer, isBinary: boolean): void;
   sessionUsedUp(resetsAtMs: number): void;
+  /** Newest event that was examined for all subscriptions of the connection; empty without a subscription. */
+  position(): { readonly seq?: number; readonly cursor?: string };
   /** Ends the connection if a meter of its subscriptions is used up. */
   checkAllowance(): void;
   close(): void;
@@ -68,6 +70,8 @@ export interface ConnectionDeps {
   readonly lookup: MarketLookup;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
+  /** Id of the lifetime of stream.events; null while it is unknown. */
+  readonly epoch: () => string | null;
   /** Unix ms at which the meter has an allowance again; null: it is not used up, or that is not enforced. */
   readonly usedUpUntil: (meter: SocketMeter) => number | null;
   /** The catalogue or the log could not be read. */
@@ -153,17 +157,24 @@ export function createConnection(deps: ConnectionDeps): Connection {
       : [];
   };
 
+  const at = (seq: number) => {
+    const epoch = deps.epoch();
+    return epoch === null ? { seq } : { seq, cursor: `${epoch}:${seq}` };
+  };
+
   const ack = (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
     const selection =
       subscription.preset === 'chainlink'
         ? { price_source: priceSource(filters), twap_windows: filters.twap_windows ?? null }
         : {};
+    const epoch = deps.epoch();
     sendJson({
       type: 'subscribed',
       subscriber_id: id,
       subscription_id: subscription.id,
       subscription_type: subscription.preset,
       ...selection,
+      ...(epoch === null ? {} : { epoch }),
       warnings: warnings.slice(0, MAX_WARNINGS),
     });
     // A connection has one selection of price feeds: a new one replaces it.
@@ -231,9 +242,9 @@ export function createConnection(deps: ConnectionDeps): Connection {
     ];
     const filter = compileFilters(preset, filters, resolved);
     try {
-      const sinceSeq = filters.since_seq;
+      const { since_seq: since } = filters;
       const lookback = { ...deps, lookbackMs: peer.terms.seqLookbackMs };
-      const start = sinceSeq === undefined ? null : await resolveSinceSeq(sinceSeq, lookback);
+      const start = since === undefined ? null : await resolveSince(since, lookback);
       if (peer.closed) return;
       if (start !== null && 'code' in start) return sendError(start);
       const subscription: ActiveSubscription = {
@@ -299,6 +310,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
         if (!peer.closed) await handle();
       }, message.byteLength);
       if (!queued) peer.end('tooManyPending');
+    },
+    position() {
+      if (live.size + replaying.size === 0) return {};
+      return at(Math.max(0, Math.min(hub.head, resume.examinedSeq)));
     },
     sessionUsedUp(resetsAtMs) {
       sendJson({

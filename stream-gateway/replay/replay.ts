@@ -12,6 +12,8 @@ export interface Replay {
   remove(subscription: Subscription): boolean;
   /** Call when a live subscription of the connection has ended: a running replay does not repeat the events it delivered. */
   retire(subscription: Subscription): void;
+  /** Newest event examined for all replayed subscriptions; infinity without one. */
+  readonly examinedSeq: number;
   /** Number of ended subscriptions whose delivered ranges a running replay still needs. */
   readonly retired: number;
   /** Number of their filter items. */
@@ -169,6 +171,10 @@ export function createReplay(deps: {
     },
     retire(subscription) {
       if (running) retired.push({ subscription, afterSeq: subscription.deliveredFrom, upToSeq: hub.head });
+    },
+    get examinedSeq() {
+      const replayed = group.length > 0 ? cursor : Number.POSITIVE_INFINITY;
+      return waiting.reduce((oldest, { deliveredFrom }) => Math.min(oldest, deliveredFrom), replayed);
     },
     get retired() {
       return retired.length;

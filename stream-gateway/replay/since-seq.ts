@@ -1,4 +1,5 @@
 import type { Hub } from '../hub/hub.js';
+import { parseCursor } from '../protocol/cursor.js';
 import type { ProtocolError } from '../protocol/messages.js';
 import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
@@ -14,14 +15,37 @@ export interface ReplayStart {
   readonly warnings: readonly string[];
 }
 
+interface SinceDeps {
+  readonly hub: Hub;
+  readonly recent: RecentEvents;
+  readonly history: History;
+  readonly lookbackMs: number | null;
+  readonly nowMs: () => number;
+}
+
+/** As `resolveSinceSeq`, from a seq or a cursor; a cursor of another log is an error. */
+export async function resolveSince(
+  since: number | string,
+  deps: SinceDeps & { epoch: () => string | null },
+): Promise<ReplayStart | ProtocolError> {
+  if (typeof since === 'number') return resolveSinceSeq(since, deps);
+  const cursor = parseCursor(since);
+  if (cursor === null) return { code: 'invalid_message', message: `Not a cursor: ${since.slice(0, 100)}` };
+  const epoch = deps.epoch();
+  if (epoch === null)
+    return { code: 'unavailable', message: 'The stream is starting; subscribe again in a few seconds.' };
+  if (cursor.epoch !== epoch) {
+    const message = `The cursor ${since} is of another log; the epoch of this one is ${epoch}. Start with a snapshot.`;
+    return { code: 'cursor_of_another_log', message };
+  }
+  return resolveSinceSeq(cursor.seq, deps);
+}
+
 /**
  * Returns the start of a replay from `sinceSeq`, or an error if the replay would have a gap. A seq older than `lookbackMs` (null: no bound) is clamped to
  * the first event within it. Waits for events that are in the log but not yet in the hub.
  */
-export async function resolveSinceSeq(
-  sinceSeq: number,
-  deps: { hub: Hub; recent: RecentEvents; history: History; lookbackMs: number | null; nowMs: () => number },
-): Promise<ReplayStart | ProtocolError> {
+async function resolveSinceSeq(sinceSeq: number, deps: SinceDeps): Promise<ReplayStart | ProtocolError> {
   const { hub, recent, history, lookbackMs } = deps;
   const requested: ReplayStart = { afterSeq: sinceSeq, warnings: [] };
   if (sinceSeq > hub.head) {

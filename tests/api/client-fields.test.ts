@@ -322,6 +322,7 @@ describe('fields that clients of the contract read', () => {
       status_missing_full: 12,
       status_missing_title: 11,
       updated_at_ms: (T + 100) * 1000,
+      epoch: null,
     });
     const body = await api.ok<{ metadata_observability: unknown; sources: { source: string }[] }>('/v1/status', key);
     expect(body.metadata_observability).toMatchObject({

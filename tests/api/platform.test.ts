@@ -404,12 +404,14 @@ describe('/healthz, /readyz and /v1/status', () => {
     expect((await responseOf('/v1/status')).status).toBe(401);
     const { status, body } = await api.get('/v1/status', key);
     expect(status).toBe(200);
+    const fresh = { stale: null, stale_since: null, reread: null, gap: null };
     expect(body).toEqual({
       node_connected: true,
       tables_connected: true,
       uptime_seconds: 0,
       stream_length: 0,
       events_stream_length: 0,
+      stream_epoch: null,
       pending_txs: 3,
       ws_subscribers: 12,
       firehose_connections: 4,
@@ -460,6 +462,8 @@ describe('/healthz, /readyz and /v1/status', () => {
           finalized: 100,
           lag: 10,
           last_event_age_seconds: 1.5,
+          last_event_at: new Date(NOW - 1500).toISOString().replace('.000Z', 'Z'),
+          ...fresh,
           shift_days: 40,
           recorded_from: '2027-04-12T00:00:00Z',
         },
@@ -475,6 +479,8 @@ describe('/healthz, /readyz and /v1/status', () => {
           finalized: null,
           lag: null,
           last_event_age_seconds: null,
+          last_event_at: null,
+          ...fresh,
           shift_days: 40,
           recorded_from: null,
         },

@@ -147,6 +147,9 @@ export function describeCopyPnl(
           progress,
           pending: null,
           metadata: null,
+          connected_changed_ms: null,
+          reread: null,
+          gap: null,
         }),
       },
     ]);

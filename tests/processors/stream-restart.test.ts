@@ -184,7 +184,27 @@ function framesOf(store: MemoryStore) {
   };
 }
 
+/** Distinct epochs in the records of topic `sources`, oldest first. */
+function epochsOf(store: MemoryStore) {
+  const records = createMemoryLog({ store }).all('sources');
+  const epochs = records.map(({ value }) => {
+    const status = codec.decode(value as Buffer);
+    if (status.kind !== 'stream_status') throw new Error(status.kind);
+    return status.value.epoch;
+  });
+  return [...new Set(epochs)];
+}
+
 describe('stream processor after restarts', () => {
+  it('keeps the epoch of the log, and a new log has another one', async () => {
+    const stores = [await storeOf(), await storeOf()] as const;
+    for (const store of stores) for (const batch of [5, 500]) await run(store, batch);
+    const [one, other] = stores.map(epochsOf);
+    expect(one).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
+    expect(other).toHaveLength(1);
+    expect(other).not.toEqual(one);
+  });
+
   it('creates the same fills, combo confirmations and averages as without a restart', async () => {
     const whole = await storeOf();
     await run(whole, 500);

@@ -13,7 +13,6 @@ import type { LoadStatus } from '../../api/readiness/load-status.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
 import { createService, type Service } from '../../api/service.js';
 import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
-import { createSourceStatusView } from '../../api/sources/source-status-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
 import type { ChainState, Profiles } from '../../api/wallets/ports.js';
@@ -23,6 +22,7 @@ import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import { createSourceStatusView } from '../../infra/sources/source-status-view.js';
 import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -267,6 +267,9 @@ export async function startApi(options: {
         progress: 1,
         pending: null,
         metadata: null,
+        connected_changed_ms: null,
+        reread: null,
+        gap: null,
         ...status,
       };
       const encoded = codec.encode('source_status', value);

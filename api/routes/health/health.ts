@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Log } from '../../../infra/log/port.js';
+import { healthOf, type SourceStatusView } from '../../../infra/sources/source-status-view.js';
 import type { Check } from '../../../infra/telemetry/readiness.js';
 import { topics } from '../../../schemas/topics.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { exampleTableGroup, loadStatusText, tableGroupEntry, tableGroupSchema } from '../../readiness/load-status.js';
 import type { TableProgress } from '../../readiness/table-progress.js';
-import { healthOf, type SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 
 export interface HealthDeps {

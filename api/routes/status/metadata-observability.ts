@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SourceStatusView } from '../../sources/source-status-view.js';
+import type { SourceStatusView } from '../../../infra/sources/source-status-view.js';
 import type { sourceEntry } from './source-entry.js';
 import type { CountsRow } from './status.sql.js';
 

@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import type { SourceFreshness } from '../../../infra/sources/freshness.js';
+import { healthOf } from '../../../infra/sources/source-status-view.js';
 import type { SourceStatus } from '../../../schemas/types.gen.js';
-import { healthOf } from '../../sources/source-status-view.js';
 import { isoFrom } from '../../tables/values.js';
 
 const count = z.int().nullable();
+
+const blockRange = z.object({ from_block: z.int(), to_block: z.int(), at: z.string() }).nullable();
 
 export const sourceSchema = z.object({
   source: z.string(),
@@ -17,6 +20,16 @@ export const sourceSchema = z.object({
   finalized: count.meta({ description: 'Newest block that can no longer change (chain).' }),
   lag: count.meta({ description: 'Blocks between head and finalized.' }),
   last_event_age_seconds: z.number().nullable(),
+  last_event_at: z.string().nullable().meta({ description: 'Time of its newest event.' }),
+  stale: z.enum(['disconnected', 'no_report', 'no_events']).nullable().meta({
+    description:
+      'Why its events are not current, as in the notices of the event socket: ingest lost it, ingest no longer reports, or it is connected and sends nothing. null: they are current.',
+  }),
+  stale_since: z.string().nullable(),
+  reread: blockRange.meta({ description: 'Last blocks read after the fact because they were missed live (chain).' }),
+  gap: blockRange.meta({
+    description: 'Last blocks whose events were never sent on the event socket; tables and REST have them (chain).',
+  }),
   shift_days: count.meta({ description: 'Whole days added to the recorded times of the live tail.' }),
   recorded_from: z
     .string()
@@ -24,8 +37,17 @@ export const sourceSchema = z.object({
     .meta({ description: 'Start of the recorded day that is replayed as live tail.' }),
 });
 
+const rangeEntry = (range: SourceStatus['gap']) =>
+  range === null
+    ? null
+    : { from_block: range.from_block, to_block: range.to_block, at: isoFrom(range.at_ms) as string };
+
 /** Serializes the status of a source. */
-export function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof sourceSchema> {
+export function sourceEntry(
+  status: SourceStatus,
+  freshness: SourceFreshness | undefined,
+  nowMs: number,
+): z.input<typeof sourceSchema> {
   const health = healthOf(status, nowMs);
   const age = status.last_event_ms === null ? null : Math.max(0, Math.round((nowMs - status.last_event_ms) / 100) / 10);
   return {
@@ -40,6 +62,11 @@ export function sourceEntry(status: SourceStatus, nowMs: number): z.input<typeof
     finalized: status.finalized,
     lag: status.head === null || status.finalized === null ? null : status.head - status.finalized,
     last_event_age_seconds: age,
+    last_event_at: isoFrom(status.last_event_ms),
+    stale: freshness?.stale ?? null,
+    stale_since: isoFrom(freshness?.stale_since_ms ?? null),
+    reread: rangeEntry(status.reread),
+    gap: rangeEntry(status.gap),
     shift_days: status.shift_days,
     recorded_from: isoFrom(status.recorded_from_ms),
   };

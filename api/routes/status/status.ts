@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Log } from '../../../infra/log/port.js';
+import type { SourceStatusView } from '../../../infra/sources/source-status-view.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import { topics } from '../../../schemas/topics.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
@@ -7,7 +8,6 @@ import { defineRoute, type Reply, type Route } from '../../http/route.js';
 import { tableGroupEntry } from '../../readiness/load-status.js';
 import type { TableProgress } from '../../readiness/table-progress.js';
 import type { GatewayView } from '../../sources/gateway-view.js';
-import type { SourceStatusView } from '../../sources/source-status-view.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
 import { alarmOf } from './alarms.js';
@@ -22,7 +22,7 @@ const ALARMS_CACHE_MS = 5_000;
 export interface StatusDeps {
   readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
-  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream'>;
+  readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly progress: Pick<TableProgress, 'current'>;
   readonly cache: TtlCache;
@@ -78,7 +78,8 @@ export function createStatusRoute(deps: StatusDeps): Route {
         counts(),
         alarms(),
       ]);
-      const sources = statuses.map((status) => sourceEntry(status, context.nowMs));
+      const freshness = new Map(deps.sources.freshness(context.nowMs).map((one) => [one.source, one]));
+      const sources = statuses.map((status) => sourceEntry(status, freshness.get(status.source), context.nowMs));
       const sockets = deps.gateways.load(context.nowMs);
       return {
         body: {
@@ -87,6 +88,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           uptime_seconds: Math.max(0, Math.floor((context.nowMs - deps.startedAtMs) / 1000)),
           stream_length: chain.length,
           events_stream_length: stream.length,
+          stream_epoch: deps.sources.stream()?.epoch ?? null,
           pending_txs: statuses.reduce((sum, { pending }) => sum + (pending ?? 0), 0),
           ws_subscribers: sockets.connections,
           firehose_connections: sockets.firehoses,

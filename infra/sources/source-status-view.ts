@@ -5,6 +5,7 @@ import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { type FollowedTopic, followTopic } from './follow-topic.js';
+import { freshnessOf, type SourceFreshness } from './freshness.js';
 
 /** Last status that ingest reported for each of its sources. */
 export interface SourceStatusView extends FollowedTopic {
@@ -13,6 +14,8 @@ export interface SourceStatusView extends FollowedTopic {
   get(source: string): SourceStatus | undefined;
   /** Last status of the stream processor; null before its first report. */
   stream(): StreamStatus | null;
+  /** Whether the events of each source are current. Sorted by name. */
+  freshness(nowMs: number): readonly SourceFreshness[];
 }
 
 /** Follows topic `sources`. */
@@ -21,10 +24,17 @@ export function createSourceStatusView(deps: {
   codec: Codec;
   signal: AbortSignal;
   onUnreadable: OnUnreadable;
+  /** Called for every record of a source, also while the topic is loaded. */
+  onStatus?: (status: SourceStatus) => void;
+  nowMs?: () => number;
 }): SourceStatusView {
   const { log, codec, signal } = deps;
+  const now = deps.nowMs ?? Date.now;
   const topic = topics.sources.name;
   const statuses = new Map<string, SourceStatus>();
+  /** Unix ms at which the newest status of a source was read; only of those that were written after the start. */
+  const seenAtMs = new Map<string, number>();
+  let loaded = false;
   let stream: StreamStatus | null = null;
   const apply = (record: LogRecord) => {
     if (record.value === null) {
@@ -34,12 +44,25 @@ export function createSourceStatusView(deps: {
     const event = tryDecode(codec, record.value, (reason) =>
       deps.onUnreadable({ topic, offset: record.offset }, reason),
     );
-    if (event?.kind === 'source_status') statuses.set(event.value.source, event.value);
+    if (event?.kind === 'source_status') {
+      statuses.set(event.value.source, event.value);
+      if (loaded) seenAtMs.set(event.value.source, now());
+      deps.onStatus?.(event.value);
+    }
     if (event?.kind === 'stream_status') stream = event.value;
   };
+  const all = () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+  const followed = followTopic({ log, topic, signal, apply });
+  followed.ready().then(
+    () => {
+      loaded = true;
+    },
+    () => undefined,
+  );
   return {
-    ...followTopic({ log, topic, signal, apply }),
-    all: () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1)),
+    ...followed,
+    all,
+    freshness: (nowMs) => all().map((status) => freshnessOf(status, nowMs, seenAtMs.get(status.source))),
     get: (source) => statuses.get(source),
     stream: () => stream,
   };
