@@ -205,6 +205,10 @@ export const commonLimits = {
   signInsPerAddress: 30,
   /** Mails with links that one address may ask for, per window. */
   linksPerAddress: 10,
+  /** One-time links of one email that are neither used nor expired and were created within an hour. */
+  unusedLinksPerEmailAndHour: 5,
+  /** Requests without a valid key, per client address and process: a page of /app sends about 25. */
+  keylessPerMinute: 1_200,
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,
@@ -213,6 +217,9 @@ export const commonLimits = {
   copyPnlWindowDays: 180,
   copyPnlBatchWallets: 100,
   copyPnlPoolWallets: 1_000,
+  /** PnL of one wallet in /v3: requests that run at once. */
+  v3PnlAtOncePerAccount: 2,
+  v3PnlAtOncePerProcess: 16,
   equityIntervalMsPerKey: 10 * SECOND,
   v3DefaultLimit: 100,
   v3MaxLimit: 300,

@@ -6,8 +6,6 @@ import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
 
-/** A page of /app sends about 25 requests. */
-const KEYLESS_PER_MINUTE = 1_200;
 /** Limit of counted networks, about 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
@@ -16,7 +14,7 @@ const MAX_NETWORKS = 100_000;
  * process, in bounded memory.
  */
 export function limitKeyless(options: { keys: KeyDirectory; nowMs: () => number; perMinute?: number }): RequestHandler {
-  const { keys, nowMs, perMinute = KEYLESS_PER_MINUTE } = options;
+  const { keys, nowMs, perMinute = commonLimits.keylessPerMinute } = options;
   const { rateWindowMs: windowMs } = commonLimits;
   const counter = createAddressCounter({ windowMs, limit: perMinute, maxClients: MAX_NETWORKS });
   return (request, _response, next) => {

@@ -1,10 +1,9 @@
+import { commonLimits } from '../../schemas/plans.js';
 import type { OneTimeLink, User } from '../../schemas/types.gen.js';
 import { newAccount } from './account-handlers.js';
 import { type CommandHandlers, type CommandResult, reject, type States } from './command-result.js';
 import { type AccountsState, emailLogin, entitiesOf, entityOf, identityLogin } from './state.js';
 
-/** One-time links of one email that are neither used nor expired and were created within an hour. */
-const MAX_LINKS_PER_EMAIL_AND_HOUR = 5;
 const HOUR_MS = 3_600_000;
 /** The oldest session of a user ends when one more starts. */
 const MAX_SESSIONS_PER_USER = 20;
@@ -95,7 +94,7 @@ export const userHandlers: CommandHandlers<
     const recent = linksOf(state, email).filter(
       (link) => link.created_at_ms > atMs - HOUR_MS && link.expires_at_ms > atMs,
     );
-    if (recent.length >= MAX_LINKS_PER_EMAIL_AND_HOUR) return reject('rate_limited', null);
+    if (recent.length >= commonLimits.unusedLinksPerEmailAndHour) return reject('rate_limited', null);
     if (user === undefined && purpose === 'reset_password') return reject('unknown_user', null);
     const { account_id, user_id } = user ?? command;
     const link = {

@@ -4,6 +4,7 @@ import { request as rawRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createStripeProvider } from '../../api/billing/stripe.js';
+import { createTestProvider } from '../../api/billing/test-provider.js';
 import { loadConfig } from '../../infra/config/config.js';
 import { adminPaths, startAdminServer } from '../../infra/telemetry/admin-server.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -78,6 +79,53 @@ describe('ports', () => {
   });
 });
 
+/** Documented routes that the walks over the routes of an API have met. */
+const metRoutes = new Set<unknown>();
+/** Routes of the API that sells through Stripe. */
+const stripePaths = new Set<string>();
+
+/** Every route pattern of the app, with a path that matches it. */
+const routesOf = (api: ApiHarness) => {
+  const layers = api.service.app.router.stack;
+  const paths = new Set(layers.flatMap((layer) => (layer.route === undefined ? [] : [layer.route.path])));
+  return [...paths].map((path) => ({ path, target: path.replace(/:\w+/g, 'x') }));
+};
+
+/** Requests the routes with every method and without a key or session; returns how many are closed. */
+async function walk(api: ApiHarness, routes = routesOf(api)): Promise<number> {
+  const port = Number(new URL(api.url).port);
+  let closed = 0;
+  for (const { target } of routes) {
+    for (const method of METHODS) {
+      const open = openRouteOf('api', method, target);
+      const { status, type } = await send(port, method, target);
+      const what = `${method} ${target}`;
+      if (open !== undefined) {
+        metRoutes.add(open);
+        // The request lacks the parameters; tests/api/overlap.test.ts covers the route with them.
+        const needsParameters = api.service.routes.some((route) => route.path === target && route.auth === 'optional');
+        const isRedirect = target.startsWith('/v1/auth/oidc/') && status === 303;
+        expect((needsParameters && status === 400) || isRedirect ? 200 : status, what).toBeOneOf([200, 415, 503]);
+        // A wildcard route serves files of pages only, never data.
+        if (open.path.endsWith('*')) expect(type, what).toMatch(/^text\/(javascript|css)/);
+        continue;
+      }
+      const known = api.service.routes.find(
+        (route) =>
+          route.path.replace(/\{\w+\}/g, 'x') === target &&
+          route.method === (method === 'HEAD' ? 'get' : method.toLowerCase()),
+      );
+      // With another method a path may match another route (/v3/wallets/batch also matches {address}).
+      expect(known === undefined ? [401, 404, 405] : [401], what).toContain(status);
+      if (known === undefined) continue;
+      closed += 1;
+      expect((await send(port, method, target, { 'x-api-key': 'nonsense' })).status, what).toBe(401);
+      expect([401, 403], what).toContain((await send(port, method, target, { 'x-api-key': newRawKey() })).status);
+    }
+  }
+  return closed;
+}
+
 describe('the api', () => {
   let api: ApiHarness;
   let port: number;
@@ -98,12 +146,7 @@ describe('the api', () => {
   });
   afterAll(() => api.stop());
 
-  /** Every route pattern of the app, with a path that matches it. */
-  const routed = () => {
-    const layers = api.service.app.router.stack;
-    const paths = new Set(layers.flatMap((layer) => (layer.route === undefined ? [] : [layer.route.path])));
-    return [...paths].map((path) => ({ path, target: path.replace(/:\w+/g, 'x') }));
-  };
+  const routed = () => routesOf(api);
 
   it('has only middleware that serves no data before and after its routes', () => {
     // Request ids, host names, CORS, writes from other sites, requests without a key; then 404 and errors. A new one needs a review and a rule.
@@ -115,41 +158,8 @@ describe('the api', () => {
   });
 
   it('requires a key on every route that docs/SECURITY.md does not list, with every method', async () => {
-    const used = new Set<unknown>();
-    let closed = 0;
-    for (const { target } of routed()) {
-      for (const method of METHODS) {
-        const open = openRouteOf('api', method, target);
-        const { status, type } = await send(port, method, target);
-        const what = `${method} ${target}`;
-        if (open !== undefined) {
-          used.add(open);
-          // The request lacks the parameters; tests/api/overlap.test.ts covers the route with them.
-          const needsParameters = api.service.routes.some(
-            (route) => route.path === target && route.auth === 'optional',
-          );
-          const isRedirect = target.startsWith('/v1/auth/oidc/') && status === 303;
-          expect((needsParameters && status === 400) || isRedirect ? 200 : status, what).toBeOneOf([200, 415, 503]);
-          // A wildcard route serves files of pages only, never data.
-          if (open.path.endsWith('*')) expect(type, what).toMatch(/^text\/(javascript|css)/);
-          continue;
-        }
-        const known = api.service.routes.find(
-          (route) =>
-            route.path.replace(/\{\w+\}/g, 'x') === target &&
-            route.method === (method === 'HEAD' ? 'get' : method.toLowerCase()),
-        );
-        // With another method a path may match another route (/v3/wallets/batch also matches {address}).
-        expect(known === undefined ? [401, 404, 405] : [401], what).toContain(status);
-        if (known === undefined) continue;
-        closed += 1;
-        expect((await send(port, method, target, { 'x-api-key': 'nonsense' })).status, what).toBe(401);
-        expect([401, 403], what).toContain((await send(port, method, target, { 'x-api-key': newRawKey() })).status);
-      }
-    }
-    expect(closed).toBeGreaterThan(100);
-    // Every route in the document exists.
-    expect(openRoutes.filter((route) => route.port === 'api' && !used.has(route))).toEqual([]);
+    for (const { path } of routed()) stripePaths.add(path);
+    expect(await walk(api)).toBeGreaterThan(100);
   });
 
   it('returns 403 on every route for an unknown host name, with every method, also with a key', async () => {
@@ -209,6 +219,39 @@ describe('the api', () => {
           path,
           openRouteOf('api', method.toUpperCase(), path.replace(/\{\w+\}/g, 'x')) !== undefined,
         ]);
+  });
+});
+
+describe('the api with test payments', () => {
+  let api: ApiHarness;
+  beforeAll(async () => {
+    const payments = createTestProvider({ publicUrl: 'http://api.test' });
+    api = await startApi({ nowMs: Date.UTC(2027, 4, 22), payments });
+  });
+  afterAll(() => api.stop());
+
+  it('has further routes for test payments only, which need a session where docs/SECURITY.md does not list them', async () => {
+    const further = routesOf(api).filter(({ path }) => !stripePaths.has(path));
+    expect(further.map(({ path }) => path.replace(/[^/]+\.(js|css)$/, '*')).sort()).toEqual([
+      '/dashboard/test-payment',
+      '/dashboard/test-payment/assets/*',
+      '/dashboard/test-payment/assets/*',
+    ]);
+    await walk(api, further);
+  });
+
+  it('has, together with the api that sells through Stripe, every route of docs/SECURITY.md', () => {
+    expect(openRoutes.filter((route) => route.port === 'api' && !metRoutes.has(route))).toEqual([]);
+  });
+
+  it('serves the page of test payments and its files only to pages of this origin', async () => {
+    const port = Number(new URL(api.url).port);
+    for (const { target } of routesOf(api).filter(({ path }) => path.startsWith('/dashboard/test-payment')))
+      for (const [name, value] of [
+        ['origin', 'https://evil.example'],
+        ['sec-fetch-site', 'cross-site'],
+      ] as const)
+        expect([target, (await send(port, 'GET', target, { [name]: value })).status]).toEqual([target, 403]);
   });
 });
 

@@ -1,3 +1,4 @@
+import { commonLimits } from '../../../schemas/plans.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
 import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
@@ -36,8 +37,8 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
   const { fills, titlesOf, walletEvents, conditionsOf } = deps.readers;
   const { pnl } = deps.readers;
   const concurrencyLimiter = createConcurrencyLimiter({
-    perAccount: 2,
-    total: 16,
+    perAccount: commonLimits.v3PnlAtOncePerAccount,
+    total: commonLimits.v3PnlAtOncePerProcess,
     maxWaitMs: 750,
     message: BUSY,
     accountScope: 'v3_pnl_account_concurrency',
