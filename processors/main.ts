@@ -37,6 +37,7 @@ import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { retryUntilSuccess } from './sink/retry.js';
 import { createSink } from './sink/sink.js';
+import { socialSink } from './social/sink.js';
 import { openStateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { createStreamProcessor } from './stream/processor.js';
@@ -56,6 +57,7 @@ const sinkDefinitions = [
   positionsSink,
   pnlSink,
   walletActivitySink,
+  socialSink,
 ];
 /** Lag gauges are set on every readiness request and at this interval. */
 const LAG_INTERVAL_MS = 5_000;

@@ -27,6 +27,7 @@ import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkProgressTable } from './sink/progress-table.js';
 import { sinkTables } from './sink/tables.js';
+import { socialTables } from './social/tables.js';
 import { unknownLogTables } from './unknown-logs/tables.js';
 import { usageKeys, usageTables } from './usage/tables.js';
 import { walletActivityTables } from './wallet-activity/tables.js';
@@ -75,5 +76,6 @@ export const migrations: readonly Migration[] = [
   copyScoreTables,
   walletTagsTables,
   usageKeys,
+  socialTables,
   leaderboardCompleteness,
 ];

@@ -207,6 +207,7 @@ export const topics = {
   plansPositions: chunkPlanTopic('positions', 12),
   plansPnl: chunkPlanTopic('pnl', 4),
   plansWalletActivity: chunkPlanTopic('wallet_activity', 12),
+  plansSocial: chunkPlanTopic('social', 1),
   /** Heartbeats of processes among which tasks are assigned. */
   members: {
     name: 'members',

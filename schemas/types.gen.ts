@@ -1137,6 +1137,18 @@ export interface SocialPost {
   readonly fetched_at_ms: number;
   /** the post object we serve, as JSON */
   readonly body: string;
+  /** BCP 47 code of the platform; empty if unknown */
+  readonly lang: string;
+  /** empty if it is no reply or unknown */
+  readonly reply_to_username: string;
+  readonly is_reply: boolean;
+  readonly is_repost: boolean;
+  readonly has_media: boolean;
+  readonly has_links: boolean;
+  /** as of fetched_at_ms */
+  readonly like_count: number;
+  readonly retweet_count: number;
+  readonly reply_count: number;
 }
 
 export type SourceMode = 'live' | 'recorded';

@@ -1,5 +1,5 @@
 import { RetryableError } from '../../infra/errors.js';
-import { readText } from '../shared/read-text.js';
+import { readText } from '../../infra/http/read-text.js';
 import { createTokenBucket } from '../shared/token-bucket.js';
 import { decodeBook, type VenueMessage } from './messages.js';
 

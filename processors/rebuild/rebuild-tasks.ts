@@ -21,6 +21,8 @@ import { comboTables } from '../positions/combo-tables.js';
 import { pnlSink, positionsSink } from '../positions/sink.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
+import { socialSink } from '../social/sink.js';
+import { socialTables } from '../social/tables.js';
 import { unknownLogTables } from '../unknown-logs/tables.js';
 import { usageSink } from '../usage/sink.js';
 import { usageKeys, usageTables } from '../usage/tables.js';
@@ -48,6 +50,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [positionsSink, positionsTables],
   [pnlSink, pnlTables, comboTables],
   [walletActivitySink, walletActivityTables],
+  [socialSink, socialTables],
 ];
 
 /** Collects the tables and views that the migrations create; for one that a later migration recreates, the later form. */

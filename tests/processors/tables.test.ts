@@ -12,6 +12,7 @@ import { chunksTable } from '../../processors/sink/chunk-journal.js';
 import * as columns from '../../processors/sink/columns.js';
 import { defineTable } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
+import { socialSink } from '../../processors/social/sink.js';
 import { usageSink } from '../../processors/usage/sink.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
@@ -74,7 +75,7 @@ function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): Tabl
 describe('tables', () => {
   it('have exactly the columns and types that the sinks write', async () => {
     const client = await freshDatabase();
-    const sinks = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink];
+    const sinks = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink, socialSink];
     for (const table of [chunksTable, ...sinks.flatMap((sink) => sink.tables)]) {
       const found = await client.query<{ name: string; type: string }>(
         'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',

@@ -1,8 +1,8 @@
 import { RetryableError } from '../../../infra/errors.js';
+import { readText } from '../../../infra/http/read-text.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
-import { readText } from '../../shared/read-text.js';
 import { createTokenBucket } from '../../shared/token-bucket.js';
 import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 
