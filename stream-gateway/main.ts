@@ -20,6 +20,9 @@ import { createMarketLookup } from './filters/market-lookup.js';
 import { tailStream } from './hub/tail-stream.js';
 import { createKeyVerifier, createTermsOfKey } from './key-verifier.js';
 import { createMeter } from './metering/meter.js';
+import { accountOf, createOrderBookAdmission, termsOfSession } from './order-book/admission.js';
+import { startOrderBookSocket } from './order-book/order-book-socket.js';
+import { createNamesReader } from './order-book/token-names.js';
 import { createHistory } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
 import { defaultGatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
@@ -58,9 +61,9 @@ runProcess({
       onUnreadable,
       // Each process of a machine has its own admin port.
       instance: `${hostname()}:${adminPort === 0 ? `pid ${process.pid}` : adminPort}`,
-      termsOf(accountId) {
-        const account = accounts.account(accountId);
-        return account === undefined ? undefined : accountTerms(account);
+      termsOf(sessionAccount) {
+        const account = accounts.account(accountOf(sessionAccount));
+        return account === undefined ? undefined : termsOfSession(sessionAccount, accountTerms(account));
       },
       load: () => ({ connections: server?.connections() ?? 0, firehoses: server?.firehoses() ?? 0 }),
     });
@@ -82,40 +85,63 @@ runProcess({
     let deliveredOffset: number | undefined;
 
     const usedUpUntil = createUsedUpUntil(accounts);
-    const opened = await startGatewayServer({
+    const access = {
       host: config.host,
-      port: config.ports.gateway,
       sharedPort: config.gatewayProcesses > 1,
       allowedHosts: config.allowedHosts,
       verifyKey: createKeyVerifier(accounts),
       termsOfKey: createTermsOfKey(accounts),
+      meter: createMeter(usage),
+      lookup: createMarketLookup(clickhouse),
+      metrics,
+      logger,
+    };
+    const opened = await startGatewayServer({
+      ...access,
+      port: config.ports.gateway,
       ...(config.usageEnforcement
         ? { usedUpUntil: (accountId, meter) => usedUpUntil(accountId, meter, Date.now()) }
         : {}),
       admission,
-      meter: createMeter(usage),
       ready: () => caughtUp,
       epoch: () => sources.stream()?.epoch ?? null,
       sources,
-      lookup: createMarketLookup(clickhouse),
       recent,
       history: createHistory({ log, codec, onUnreadableEvent }),
-      metrics,
-      logger,
     });
     server = opened;
+    const stop = new AbortController();
+    const running = AbortSignal.any([signal, stop.signal]);
+    const orderBook = await startOrderBookSocket({
+      ...access,
+      port: config.ports.orderbook,
+      ...(config.usageEnforcement
+        ? { usedUpUntil: (accountId) => usedUpUntil(accountId, 'orderbook_chainlink_bytes', Date.now()) }
+        : {}),
+      admission: createOrderBookAdmission(admission),
+      log,
+      codec,
+      signal: running,
+      names: createNamesReader(clickhouse),
+      onUnreadable,
+    });
     healthRegistry.markStarted('stream-gateway', async () => {
       if (deliveredOffset !== undefined)
         lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - deliveredOffset));
-      return { stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'loading recent events' } };
+      return {
+        stream: caughtUp ? { ok: true } : { ok: false, loading: true, detail: 'loading recent events' },
+        orderbook: orderBook.ready() ? { ok: true } : { ok: false, loading: true, detail: 'loading order books' },
+      };
     });
     logger.info({ port: opened.port }, 'event socket is listening');
+    logger.info({ port: orderBook.server.port }, 'order-book socket is listening');
     try {
-      await tailStream({
+      const books = orderBook.run();
+      const events = tailStream({
         log,
         codec,
         lookbackEvents: RECENT_EVENTS,
-        signal,
+        signal: running,
         load: opened.load,
         publish(events) {
           lastSeq.set(events.at(-1)?.seq ?? 0);
@@ -129,8 +155,10 @@ runProcess({
         },
         onUnreadableEvent,
       });
+      await Promise.all([events, books]);
     } finally {
-      await opened.close();
+      stop.abort();
+      await Promise.all([opened.close(), orderBook.server.close()]);
       await Promise.all([admission.close(), usage.close()]);
       await admin.close();
       await clickhouse.close();

@@ -22,6 +22,7 @@ import { createNativeTopics } from './hub/native-topics.js';
 import { createPeer, defaultPeerLimits, type Peer, type PeerLimits, type PeerTotals } from './hub/peer.js';
 import { createSlowReaderMonitor } from './hub/slow-reader-monitor.js';
 import { createLateUpgrades } from './late-upgrades.js';
+import { listen } from './listen.js';
 import type { Meter } from './metering/meter.js';
 import { createConcurrencyLimiter } from './replay/concurrency-limiter.js';
 import type { History } from './replay/history.js';
@@ -60,9 +61,6 @@ export const defaultGatewayLimits: GatewayLimits = {
   drainMs: 1_500,
 };
 const MAX_CONCURRENT_SNAPSHOT_READS = 4;
-
-/** uSockets' LIBUS_LISTEN_EXCLUSIVE_PORT; without it several processes may listen on one port. */
-const EXCLUSIVE_PORT = 1;
 
 interface SocketData extends AdmittedClient {
   peer: Peer | null;
@@ -283,8 +281,7 @@ export async function startGatewayServer(deps: {
   }, limits.tickMs);
 
   const token = await new Promise<us_listen_socket>((resolve, reject) => {
-    const exclusive = deps.sharedPort === true ? 0 : EXCLUSIVE_PORT;
-    listen(app, deps.host, deps.port, exclusive, (listening) => {
+    listen(app, deps.host, deps.port, deps.sharedPort === true, (listening) => {
       if (listening) resolve(listening);
       else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
     });
@@ -318,21 +315,4 @@ export async function startGatewayServer(deps: {
       app.close();
     },
   };
-}
-
-/** The overload with host, port and options is missing in the library's types. */
-function listen(
-  app: ReturnType<typeof uws.App>,
-  host: string,
-  port: number,
-  options: number,
-  done: (listening: us_listen_socket | false) => void,
-): void {
-  (app.listen as unknown as (host: string, port: number, options: number, done: unknown) => void).call(
-    app,
-    host,
-    port,
-    options,
-    done,
-  );
 }

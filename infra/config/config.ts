@@ -56,6 +56,7 @@ export interface Config {
   readonly ports: {
     readonly api: number;
     readonly gateway: number;
+    readonly orderbook: number;
     readonly admin: {
       readonly clickhouse: number;
       readonly ingest: number;
@@ -186,6 +187,7 @@ export function loadConfig(env: Environment = process.env): Config {
     ports: {
       api: e.API_PORT,
       gateway: e.GATEWAY_PORT,
+      orderbook: e.ORDERBOOK_PORT,
       admin: {
         clickhouse: e.ADMIN_PORT_CLICKHOUSE,
         ingest: e.ADMIN_PORT_INGEST,

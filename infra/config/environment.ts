@@ -80,10 +80,11 @@ export const environment = z.object({
   ),
   API_PORT: setting(port(8080), 'API and event socket', 'Port of the REST API, its documents and the pages.'),
   GATEWAY_PORT: setting(port(8081), 'API and event socket', 'Port of the event socket.'),
+  ORDERBOOK_PORT: setting(port(8082), 'API and event socket', 'Port of the order-book socket.'),
   GATEWAY_PROCESSES: setting(
     integer(1, 64, 1),
     'API and event socket',
-    'Event-socket processes that share `GATEWAY_PORT`, for more cores. Their admin ports count up from `ADMIN_PORT_GATEWAY`.',
+    'Event-socket processes that share `GATEWAY_PORT` and `ORDERBOOK_PORT`, for more cores. Their admin ports count up from `ADMIN_PORT_GATEWAY`.',
   ),
   PUBLIC_URL: setting(
     z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),

@@ -4,6 +4,7 @@ import { startBanner } from './banner.js';
 const addresses = {
   api: 'http://127.0.0.1:8080',
   socket: 'ws://127.0.0.1:8081/ws',
+  orderbook: 'ws://127.0.0.1:8082/ws',
   clickhouse: 'http://127.0.0.1:8123',
 };
 const source = (name: string, mode: string, shiftDays: number | null) => ({

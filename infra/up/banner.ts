@@ -11,6 +11,7 @@ export interface SourceSummary {
 export interface Addresses {
   readonly api: string;
   readonly socket: string;
+  readonly orderbook: string;
   readonly clickhouse: string;
 }
 
@@ -19,6 +20,7 @@ export function addressesOf(config: Config): Addresses {
   return {
     api: `http://${host}:${config.ports.api}`,
     socket: `ws://${host}:${config.ports.gateway}/ws`,
+    orderbook: `ws://${host}:${config.ports.orderbook}/ws`,
     clickhouse: config.clickhouse.url.replace(/\/$/, ''),
   };
 }
@@ -64,6 +66,7 @@ export function startBanner(options: {
     ['Markets and wallets', `${addresses.api}/app${key === null || keyFile !== null ? '' : `#key=${key}`}`],
     ['Status', `${addresses.api}/v1/status`],
     ['Event socket', addresses.socket],
+    ['Order-book socket', addresses.orderbook],
     ['Stream console', `${addresses.api}/console`],
     ['SQL (ClickHouse HTTP)', addresses.clickhouse],
   ];

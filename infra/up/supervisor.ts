@@ -46,7 +46,13 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
         name: index === 0 ? 'stream-gateway' : `stream-gateway-${index + 1}`,
         script: `${dist}/stream-gateway/main.js`,
         adminPort,
-        ports: index > 0 ? [] : [{ host: config.host, port: config.ports.gateway, variable: 'GATEWAY_PORT' }],
+        ports:
+          index > 0
+            ? []
+            : [
+                { host: config.host, port: config.ports.gateway, variable: 'GATEWAY_PORT' },
+                { host: config.host, port: config.ports.orderbook, variable: 'ORDERBOOK_PORT' },
+              ],
         env: { ADMIN_PORT_GATEWAY: String(adminPort) },
       };
     }),

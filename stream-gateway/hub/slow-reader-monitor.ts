@@ -3,6 +3,8 @@ import type { Peer } from './peer.js';
 /** The connections are checked after this many published bytes, or after half the bound of one connection if that is less. */
 const SWEEP_BYTES = 1024 * 1024;
 
+type Buffering = Pick<Peer, 'buffered' | 'closeIfSlow' | 'closeSlow'>;
+
 export interface SlowReaderMonitor {
   /** Call after publishing to topics; checks the connections when enough bytes were published since the last check. */
   onPublished(bytes: number): void;
@@ -15,7 +17,7 @@ export interface SlowReaderMonitor {
  * with the most buffered bytes while the total exceeds its bound. So the library's bound, at which it drops messages silently, is never reached.
  */
 export function createSlowReaderMonitor(deps: {
-  peers: () => Iterable<Peer>;
+  peers: () => Iterable<Buffering>;
   /** Bound of one connection. The library's bound is at least twice as high and must not be reached between two checks. */
   maxBufferedBytes: number;
   maxTotalBytes: number;
@@ -27,7 +29,7 @@ export function createSlowReaderMonitor(deps: {
   const sweep = () => {
     publishedBytes = 0;
     let total = 0;
-    const backlogged: { readonly peer: Peer; readonly bytes: number }[] = [];
+    const backlogged: { readonly peer: Buffering; readonly bytes: number }[] = [];
     for (const peer of [...deps.peers()]) {
       peer.closeIfSlow();
       const bytes = peer.buffered();

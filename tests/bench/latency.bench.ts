@@ -134,6 +134,7 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     CLICKHOUSE_EMBEDDED_PORT: String(clickhouse),
     API_PORT: String(api),
     GATEWAY_PORT: String(gateway),
+    ORDERBOOK_PORT: '0',
     ADMIN_PORT_CLICKHOUSE: String(admin[0]),
     ADMIN_PORT_PROCESSORS: String(admin[1]),
     ADMIN_PORT_GATEWAY: String(admin[2]),

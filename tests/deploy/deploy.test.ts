@@ -99,7 +99,9 @@ describe('ports', () => {
   it('that users reach are published', () => {
     expect(block('api', '  ')).toContain(`"${ports.api}:${ports.api}"`);
     expect(block('stream-gateway', '  ')).toContain(`"${ports.gateway}:${ports.gateway}"`);
-    for (const port of [ports.api, ports.gateway]) expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${port}\\b`));
+    expect(block('stream-gateway', '  ')).toContain(`"${ports.orderbook}:${ports.orderbook}"`);
+    for (const port of [ports.api, ports.gateway, ports.orderbook])
+      expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${port}\\b`));
   });
 });
 

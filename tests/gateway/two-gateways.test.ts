@@ -67,6 +67,7 @@ async function startLog() {
           ODDSTREAM_DATA: dataDir,
           LOG_LEVEL: 'error',
           GATEWAY_PORT: String(port),
+          ORDERBOOK_PORT: '0',
           ADMIN_PORT_GATEWAY: String(admin),
         },
         stdio: ['ignore', 'inherit', 'inherit'],

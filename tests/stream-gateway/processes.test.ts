@@ -92,6 +92,7 @@ function startGateway(port: number, adminPort: number, processes: number): Gatew
       ...process.env,
       ODDSTREAM_DATA: dataDir,
       GATEWAY_PORT: String(port),
+      ORDERBOOK_PORT: '0',
       GATEWAY_PROCESSES: String(processes),
       ADMIN_PORT_GATEWAY: String(adminPort),
     },

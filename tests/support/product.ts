@@ -44,6 +44,7 @@ export async function eventually<T>(
 export interface Product {
   readonly api: string;
   readonly socket: string;
+  readonly orderbook: string;
   readonly clickhouse: string;
   /** Password of the embedded ClickHouse's user `oddstream`. */
   clickhousePassword(): string;
@@ -81,7 +82,7 @@ export async function startProduct(
     clickhouse?: { readonly url: string; readonly user: string; readonly password: string };
   } = {},
 ): Promise<Product> {
-  const [api, gateway, clickhouse, ...admin] = await freePorts(8);
+  const [api, gateway, orderbook, clickhouse, ...admin] = await freePorts(9);
   const outside = options.clickhouse;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));
   const script = join(root, 'dist', 'infra', 'up', 'main.js');
@@ -99,6 +100,7 @@ export async function startProduct(
           : { CLICKHOUSE_URL: outside.url, CLICKHOUSE_USER: outside.user, CLICKHOUSE_PASSWORD: outside.password }),
         API_PORT: String(api),
         GATEWAY_PORT: String(gateway),
+        ORDERBOOK_PORT: String(orderbook),
         ADMIN_PORT_CLICKHOUSE: String(admin[0]),
         ADMIN_PORT_INGEST: String(admin[1]),
         ADMIN_PORT_PROCESSORS: String(admin[2]),
@@ -123,6 +125,7 @@ export async function startProduct(
   const product: Product = {
     api: apiUrl,
     socket: `ws://127.0.0.1:${gateway}/ws`,
+    orderbook: `ws://127.0.0.1:${orderbook}/ws`,
     clickhouse: clickhouseUrl,
     clickhousePassword: password,
     dataDir,

@@ -1,0 +1,325 @@
+import type { HttpRequest, HttpResponse, us_listen_socket, WebSocket } from 'uWebSockets.js';
+import uws from 'uWebSockets.js';
+import type { Logger } from '../../infra/telemetry/logger.js';
+import type { Metrics } from '../../infra/telemetry/metrics.js';
+import type { PlanTerms } from '../../schemas/plans.js';
+import type { Admission } from '../admission/admission.js';
+import { createFairScheduler } from '../hub/fair-scheduler.js';
+import { createSlowReaderMonitor } from '../hub/slow-reader-monitor.js';
+import { createLateUpgrades } from '../late-upgrades.js';
+import { listen } from '../listen.js';
+import type { Meter } from '../metering/meter.js';
+import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult, requestIdOf } from '../upgrade.js';
+import { type BookPeer, type BookPeerLimits, createBookPeer, defaultBookPeerLimits } from './book-peer.js';
+import type { BookStore } from './book-store.js';
+import { type BookConnection, createBookConnection } from './connection.js';
+import { createFanOut } from './fan-out.js';
+import { createIntegrityTokens } from './integrity-tokens.js';
+import { bookError } from './messages.js';
+import { createOrderBookMetrics, type OrderBookMetrics } from './metrics.js';
+import type { ResolvedMarkets } from './resolve-markets.js';
+import { createSubscription } from './subscription.js';
+import type { NamesOf } from './update-texts.js';
+
+/** The library closes the connection with code 1009 on larger messages. */
+const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
+
+export interface OrderBookLimits {
+  readonly peer: BookPeerLimits;
+  /** Bound of the bytes buffered for sending, over all connections. */
+  readonly maxTotalBufferedBytes: number;
+  /** Interval of batches. */
+  readonly batchMs: number;
+  readonly pingMs: number;
+  readonly livenessMs: number;
+  /** Longest time between two checks of keys and slow readers, and between two usage reports. */
+  readonly tickMs: number;
+  readonly integrityTokens: number;
+}
+
+const defaultOrderBookLimits: OrderBookLimits = {
+  peer: defaultBookPeerLimits,
+  maxTotalBufferedBytes: 512 * 1024 * 1024,
+  batchMs: 250,
+  pingMs: 30_000,
+  livenessMs: 5 * 60_000,
+  tickMs: 500,
+  integrityTokens: 5_000,
+};
+
+interface SocketData extends AdmittedClient {
+  readonly integrityOption: string | undefined;
+  peer: BookPeer | null;
+  connection: BookConnection | null;
+  lastSeenMs: number;
+}
+
+export interface OrderBookServer {
+  readonly port: number;
+  readonly connections: () => number;
+  /** Sends what has changed in the books now. A timer calls it unless `batchMs` is 0. */
+  flush(): void;
+  /** Accepts no new connections and closes the others with 1012. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the order-book socket on `/ws`: the books of a store to its subscribers, and every 250 ms what has changed in them. Clients without access are
+ * rejected before the upgrade. A connection whose send buffer exceeds its bound is closed with 1013.
+ */
+export async function startOrderBookServer(deps: {
+  host: string;
+  port: number;
+  sharedPort?: boolean;
+  allowedHosts: readonly string[];
+  verifyKey: (key: string) => KeyCheckResult;
+  /** Current terms of a key, null once it no longer works; default: those of `verifyKey`, for ever. */
+  termsOfKey?: (keyHash: string) => PlanTerms | null;
+  /** Unix ms at which the account's meter has an allowance again; null: not used up. Default: not enforced. */
+  usedUpUntil?: (accountId: string) => number | null;
+  admission: Admission;
+  meter: Meter;
+  store: BookStore;
+  namesOf: NamesOf;
+  resolve: (entries: readonly string[]) => Promise<ResolvedMarkets>;
+  /** False until the retained books are read: subscriptions are rejected until then. */
+  ready: () => boolean;
+  metrics: Metrics;
+  /** Default: created from `metrics`. */
+  bookMetrics?: OrderBookMetrics;
+  logger: Logger;
+  nowMs?: () => number;
+  limits?: Partial<OrderBookLimits>;
+}): Promise<OrderBookServer> {
+  const { store, namesOf, logger } = deps;
+  const nowMs = deps.nowMs ?? Date.now;
+  const limits: OrderBookLimits = { ...defaultOrderBookLimits, ...deps.limits };
+  const sockets = new Map<WebSocket<SocketData>, BookPeer>();
+  const metrics = deps.bookMetrics ?? createOrderBookMetrics(deps.metrics);
+  const { totals } = metrics;
+  const app = uws.App();
+  const lateUpgrades = await createLateUpgrades(app);
+  const integrityTokens = createIntegrityTokens({ store, max: limits.integrityTokens });
+  const failures = new WeakMap<object, () => void>();
+  const fanOut = createFanOut({
+    store,
+    namesOf,
+    onError(receiver, error) {
+      logger.error({ err: error }, 'cannot send an order-book batch');
+      failures.get(receiver)?.();
+    },
+  });
+  const slowReaders = createSlowReaderMonitor({
+    peers: () => sockets.values(),
+    maxBufferedBytes: limits.peer.maxBufferedBytes,
+    maxTotalBytes: limits.maxTotalBufferedBytes,
+    onTotal: metrics.buffered,
+  });
+  const scheduler = createFairScheduler();
+  let stopping = false;
+
+  const settle = (peer: BookPeer) => {
+    const bytes = peer.takeUsage();
+    if (bytes > 0) deps.meter.add(peer, 'oracle_orderbook', bytes);
+  };
+
+  /** The option of each request; the request itself is valid only during the call. */
+  const integrityOptions = new WeakMap<HttpResponse, string>();
+  const admit = createUpgradeHandler({
+    allowedHosts: deps.allowedHosts,
+    verifyKey: deps.verifyKey,
+    admission: deps.admission,
+    ready: () => true,
+    stopping: () => stopping,
+    nowMs,
+    accept(response, client, [key, protocol, extensions], context) {
+      const data: SocketData = {
+        ...client,
+        integrityOption: integrityOptions.get(response),
+        peer: null,
+        connection: null,
+        lastSeenMs: nowMs(),
+      };
+      lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
+    },
+    onRejected: metrics.rejected,
+    onError: (error) => logger.error({ err: error }, 'admission failed'),
+  });
+
+  const open = (socket: WebSocket<SocketData>) => {
+    const data = socket.getUserData();
+    const { accountId, keyHash, terms, encoding, permit, integrityOption = '0' } = data;
+    const integrity = integrityOption === '1';
+    const peer = createBookPeer({
+      socket,
+      accountId,
+      keyHash,
+      terms,
+      encoding,
+      limits: limits.peer,
+      totals,
+      onSlow() {
+        if (integrity) peer.sendControl(bookError('integrity_backpressure', 'The client reads too slowly.'));
+      },
+    });
+    data.peer = peer;
+    sockets.set(socket, peer);
+    metrics.connections(sockets.size);
+    permit.onExcess(() => peer.end('connectionLimit'));
+    if (integrityOption !== '0' && !integrity) {
+      peer.sendControl(bookError('invalid_integrity_option', 'integrity is 0 or 1.'));
+      peer.end('integrityOption');
+      return;
+    }
+    const subscription = createSubscription({
+      peer,
+      integrity,
+      store,
+      namesOf,
+      fanOut,
+      integrityTokens,
+      onReceiver: (receiver) =>
+        failures.set(receiver, () => {
+          if (integrity) peer.sendControl(bookError('integrity_internal_reset', 'Internal error; connect again.'));
+          peer.end('internal');
+        }),
+    });
+    const connection = createBookConnection({
+      peer,
+      integrity,
+      subscription,
+      resolve: deps.resolve,
+      ready: deps.ready,
+      countBooks: () => store.size,
+      usedUpUntil: () => deps.usedUpUntil?.(accountId) ?? null,
+      nextTurn: scheduler.nextTurn,
+      nowMs,
+      onUnavailable(error) {
+        metrics.lookupFailed();
+        logger.warn({ err: error }, 'cannot resolve markets: catalogue unavailable');
+      },
+      onError: (error) => logger.error({ err: error }, 'cannot handle a client message'),
+    });
+    data.connection = connection;
+    permit.onSessionTimeExhausted((resetsAtMs) => {
+      if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
+    });
+  };
+
+  const seen = (socket: WebSocket<SocketData>) => {
+    socket.getUserData().lastSeenMs = nowMs();
+  };
+  const behavior = {
+    maxPayloadLength: MAX_PAYLOAD_BYTES,
+    // Never reached: `peer` closes a connection at a lower bound.
+    maxBackpressure: 4 * limits.peer.maxBufferedBytes,
+    compression: uws.SHARED_COMPRESSOR,
+    idleTimeout: 0,
+    sendPingsAutomatically: false,
+    upgrade(response: HttpResponse, request: HttpRequest, context: Parameters<typeof admit>[2]) {
+      const integrity = request.getQuery('integrity');
+      if (integrity !== undefined && integrity !== '') integrityOptions.set(response, integrity);
+      admit(response, request, context);
+    },
+    open,
+    message(socket: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean) {
+      seen(socket);
+      socket.getUserData().connection?.receive(message, isBinary);
+    },
+    pong: seen,
+    ping: seen,
+    /** Missing in the library's types. A dropped message means that the bounds on buffered bytes do not hold. */
+    dropped() {
+      metrics.dropped();
+      logger.error('the socket library dropped a message');
+    },
+    close(socket: WebSocket<SocketData>) {
+      const { peer, connection, permit } = socket.getUserData();
+      sockets.delete(socket);
+      metrics.connections(sockets.size);
+      permit.release();
+      if (peer === null) return;
+      peer.onClose();
+      connection?.close();
+      settle(peer);
+    },
+  };
+  app.ws<SocketData>('/ws', behavior);
+  app.any('/*', (response, request) => {
+    const socket = request.getUrl() === '/ws';
+    response
+      .writeStatus(socket ? '426 Upgrade Required' : '404 Not Found')
+      .writeHeader('content-type', 'application/json')
+      .writeHeader('x-request-id', requestIdOf(request));
+    if (socket) response.writeHeader('upgrade', 'websocket');
+    const error = socket
+      ? 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.'
+      : 'Not found. The order-book socket is at /ws?key=<API_KEY>.';
+    response.end(JSON.stringify({ error }));
+  });
+
+  const ping = () => {
+    for (const [socket, peer] of [...sockets]) {
+      if (peer.closed) continue;
+      if (nowMs() - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
+      else peer.ping();
+    }
+  };
+  /** Closes connections whose key no longer works, and applies changes of plans to the others. */
+  const checkKeys = () => {
+    for (const [socket, peer] of [...sockets]) {
+      if (peer.closed) continue;
+      const data = socket.getUserData();
+      const terms = deps.termsOfKey?.(data.keyHash);
+      if (terms === null) peer.end('keyRevoked');
+      else if (terms !== undefined && terms !== peer.terms) {
+        peer.setTerms(terms);
+        data.permit.setTerms(terms);
+      }
+      if (deps.usedUpUntil !== undefined && !peer.closed) data.connection?.checkAllowance();
+    }
+  };
+  const flush = () => fanOut.flush(nowMs());
+  const timers = [
+    setInterval(ping, limits.pingMs),
+    setInterval(() => {
+      slowReaders.sweep();
+      for (const peer of sockets.values()) settle(peer);
+      checkKeys();
+      metrics.books(store.counts());
+      metrics.flush();
+    }, limits.tickMs),
+    ...(limits.batchMs > 0 ? [setInterval(flush, limits.batchMs)] : []),
+  ];
+  const stopTimers = () => {
+    for (const timer of timers) clearInterval(timer);
+  };
+
+  const token = await new Promise<us_listen_socket>((resolve, reject) => {
+    listen(app, deps.host, deps.port, deps.sharedPort === true, (listening) => {
+      if (listening) resolve(listening);
+      else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
+    });
+  }).catch((error: unknown) => {
+    stopTimers();
+    lateUpgrades.close();
+    throw error;
+  });
+
+  return {
+    port: uws.us_socket_local_port(token),
+    connections: () => sockets.size,
+    flush,
+    async close() {
+      stopping = true;
+      stopTimers();
+      uws.us_listen_socket_close(token);
+      for (const peer of [...sockets.values()]) peer.end('restart');
+      metrics.flush();
+      lateUpgrades.close();
+      // The close frames need time to be sent before `close` cuts the sockets.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      app.close();
+    },
+  };
+}

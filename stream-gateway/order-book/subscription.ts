@@ -1,0 +1,196 @@
+import { batchFrames } from './batch-frames.js';
+import { type BookPeer, dataFrame } from './book-peer.js';
+import type { BookStore } from './book-store.js';
+import type { FanOut, FirehoseReceiver, Receiver } from './fan-out.js';
+import type { IntegrityTokens } from './integrity-tokens.js';
+import { type SnapshotJob, startSnapshotJob } from './snapshot-job.js';
+import type { TokenBook } from './token-book.js';
+import { anchorText, type NamesOf, snapshotText } from './update-texts.js';
+
+/** The tokens of one connection, and what was sent of them. */
+export interface Subscription {
+  /** Number of tokens; of a firehose, of all books. */
+  readonly size: number;
+  readonly firehose: boolean;
+  /** Books of a resync or of a new subscription are being sent. */
+  readonly sending: boolean;
+  has(tokenId: string): boolean;
+  /** Reserves checksums for a set of tokens that `replace` may follow; false if the process has no capacity. */
+  reserve(tokenIds: readonly string[]): boolean;
+  /** Ends what is subscribed and sends the books of the new tokens; updates of each begin after its book. */
+  replace(tokenIds: readonly string[] | 'firehose'): void;
+  /** Ends the tokens, or all. Returns their number. */
+  remove(tokenIds: readonly string[] | null): number;
+  /** Sends the books of the tokens, or of all, again; queued changes of theirs are dropped. */
+  resync(tokenIds: readonly string[] | null): void;
+  close(): void;
+}
+
+export function createSubscription(deps: {
+  peer: BookPeer;
+  integrity: boolean;
+  store: BookStore;
+  namesOf: NamesOf;
+  fanOut: FanOut;
+  integrityTokens: IntegrityTokens;
+  /** Called with the receiver that the fan-out names in errors. */
+  onReceiver: (receiver: Receiver) => void;
+}): Subscription {
+  const { peer, integrity, store, namesOf, fanOut, integrityTokens } = deps;
+  let tokens = new Set<string>();
+  let firehose = false;
+  let job: SnapshotJob | null = null;
+  /** Updates of the next batch. */
+  let updates: string[] = [];
+  const fresh = new Map<string, number>();
+  /** Newest step of each token whose checksums are verified. */
+  const steps = new Map<string, number>();
+  const isSubscribed = (tokenId: string) => firehose || tokens.has(tokenId);
+
+  const sendAnchor = (book: TokenBook) => {
+    const seq = (steps.get(book.tokenId) ?? 0) + 1;
+    steps.set(book.tokenId, seq);
+    peer.sendData(dataFrame(anchorText(book, namesOf(book.tokenId), seq)));
+  };
+  const receiver: Receiver = {
+    integrity,
+    fresh,
+    add: (update) => updates.push(update),
+    addStep(tokenId, step) {
+      const before = steps.get(tokenId);
+      if (before === undefined) return;
+      updates.push(step(before));
+      steps.set(tokenId, before + 1);
+    },
+    sendAnchor,
+    flush(nowMs) {
+      const batch = updates;
+      updates = [];
+      fresh.clear();
+      for (const frame of batchFrames(batch, nowMs)) peer.sendData(frame);
+    },
+  };
+  deps.onReceiver(receiver);
+  const firehoseReceiver: FirehoseReceiver = {
+    send(frames) {
+      for (const frame of frames) peer.sendData(frame);
+    },
+  };
+
+  /** Sends books; with `goLive` the updates of their tokens follow. Returns the number of books sent. */
+  const sendBooks = (tokenIds: readonly string[], sentBefore: number, goLive: boolean): number => {
+    const texts: string[] = [];
+    let anchors = 0;
+    for (const tokenId of tokenIds) {
+      if (!isSubscribed(tokenId)) continue;
+      if (goLive) fanOut.add(receiver, tokenId);
+      const book = store.get(tokenId);
+      if (book === undefined || !book.hasBook) continue;
+      fresh.set(tokenId, book.version);
+      if (integrity) {
+        sendAnchor(book);
+        anchors++;
+      } else if (!book.isEmpty) texts.push(snapshotText(book, namesOf(tokenId)));
+    }
+    if (texts.length > 0)
+      peer.sendData(
+        dataFrame(
+          `{"type":"snapshot_batch","count":${texts.length},"total_sent":${sentBefore + texts.length},"snapshots":[${texts.join(',')}]}`,
+        ),
+      );
+    return texts.length + anchors;
+  };
+
+  /** `firehoseAfter`: once the books of all tokens are sent, the connection gets the updates that all firehoses share. */
+  const start = (tokenIds: readonly string[], options: { resync: boolean; firehoseAfter: boolean }) => {
+    let total = 0;
+    let finished = false;
+    const sent = new Set<string>();
+    const send = (batch: readonly string[]) => {
+      for (const tokenId of batch) sent.add(tokenId);
+      total += sendBooks(batch, total, !firehose || options.firehoseAfter);
+    };
+    const started = startSnapshotJob({
+      tokenIds,
+      paused: () => peer.backpressured,
+      send,
+      done() {
+        finished = true;
+        if (options.firehoseAfter) {
+          // Books that came meanwhile.
+          send([...store.tokenIds()].filter((tokenId) => !sent.has(tokenId)));
+          for (const tokenId of sent) fanOut.remove(receiver, tokenId);
+          fresh.clear();
+          fanOut.addFirehose(firehoseReceiver);
+        }
+        job = null;
+        peer.sendControl({ type: 'snapshots_done', total, ...(options.resync ? { reason: 'resync' } : {}) });
+      },
+    });
+    if (!finished) job = started;
+  };
+
+  const stop = () => {
+    job?.cancel();
+    job = null;
+    updates = [];
+    fresh.clear();
+    fanOut.removeFirehose(firehoseReceiver);
+    for (const tokenId of firehose ? store.tokenIds() : tokens) fanOut.remove(receiver, tokenId);
+  };
+  const forgetSteps = (tokenIds: Iterable<string>) => {
+    for (const tokenId of tokenIds) steps.delete(tokenId);
+  };
+
+  return {
+    get size() {
+      return firehose ? store.size : tokens.size;
+    },
+    get firehose() {
+      return firehose;
+    },
+    get sending() {
+      return job !== null;
+    },
+    has: isSubscribed,
+    reserve: (tokenIds) => !integrity || integrityTokens.acquire(tokenIds.filter((tokenId) => !tokens.has(tokenId))),
+    replace(next) {
+      stop();
+      const before = tokens;
+      firehose = next === 'firehose';
+      tokens = new Set(next === 'firehose' ? [] : next);
+      const gone = [...before].filter((tokenId) => !tokens.has(tokenId));
+      if (integrity) integrityTokens.release(gone);
+      forgetSteps(gone);
+      start(next === 'firehose' ? [...store.tokenIds()] : next, { resync: false, firehoseAfter: firehose });
+    },
+    remove(tokenIds) {
+      if (tokenIds === null) {
+        const { size } = this;
+        stop();
+        if (integrity) integrityTokens.release(tokens);
+        tokens = new Set();
+        firehose = false;
+        steps.clear();
+        return size;
+      }
+      const gone = tokenIds.filter((tokenId) => tokens.delete(tokenId));
+      for (const tokenId of gone) fanOut.remove(receiver, tokenId);
+      if (integrity) integrityTokens.release(gone);
+      forgetSteps(gone);
+      return gone.length;
+    },
+    resync(tokenIds) {
+      if (firehose && tokenIds !== null) return start(tokenIds, { resync: true, firehoseAfter: false });
+      const list = tokenIds ?? [...(firehose ? store.tokenIds() : tokens)];
+      fanOut.removeFirehose(firehoseReceiver);
+      for (const tokenId of list) fanOut.remove(receiver, tokenId);
+      start(list, { resync: true, firehoseAfter: firehose });
+    },
+    close() {
+      stop();
+      if (integrity) integrityTokens.release(tokens);
+      tokens = new Set();
+    },
+  };
+}
