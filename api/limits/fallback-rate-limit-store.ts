@@ -3,6 +3,8 @@ import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { RateLimitStore } from './port.js';
 
 const WARN_INTERVAL_MS = 10_000;
+/** After a failure of the shared store one request per interval tries it; a store that hangs delays no other. */
+const RETRY_INTERVAL_MS = 1_000;
 
 /** Uses `shared`, or `local` while `shared` fails: limits then apply per instance, and no request fails. */
 export function createFallbackRateLimitStore(deps: {
@@ -17,15 +19,26 @@ export function createFallbackRateLimitStore(deps: {
     '1 if the last call to the shared rate-limit store succeeded, else 0',
   );
   let warnedMs = Number.NEGATIVE_INFINITY;
+  /** Time from which the failing store is tried again; null while it works. */
+  let retryMs: number | null = null;
+  const takeLocally: RateLimitStore['take'] = (buckets, nowMs) => {
+    fallbacks.inc();
+    return deps.local.take(buckets, nowMs);
+  };
   return {
     async take(buckets, nowMs) {
+      if (retryMs !== null) {
+        if (nowMs < retryMs) return takeLocally(buckets, nowMs);
+        retryMs = nowMs + RETRY_INTERVAL_MS;
+      }
       try {
         const admission = await deps.shared.take(buckets, nowMs);
         up.set(1);
+        retryMs = null;
         return admission;
       } catch (error) {
         up.set(0);
-        fallbacks.inc();
+        retryMs ??= nowMs + RETRY_INTERVAL_MS;
         if (nowMs - warnedMs >= WARN_INTERVAL_MS) {
           warnedMs = nowMs;
           deps.logger.warn(
@@ -33,7 +46,7 @@ export function createFallbackRateLimitStore(deps: {
             'shared rate-limit store unavailable: limits apply per instance until it responds',
           );
         }
-        return deps.local.take(buckets, nowMs);
+        return takeLocally(buckets, nowMs);
       }
     },
   };

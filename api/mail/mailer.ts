@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import pLimit from 'p-limit';
 import type { Logger } from '../../infra/telemetry/logger.js';
@@ -71,6 +71,8 @@ export function createMailer(deps: {
     waiting.set(unsent);
   };
   const deliver = async (message: Parameters<typeof transport.sendMail>[0]): Promise<'sent' | 'failed'> => {
+    // After the response: what the first steps of sending cost does not show in its time.
+    await setImmediate();
     for (let attempt = 0; ; attempt += 1) {
       try {
         await limit(() => transport.sendMail(message));

@@ -2,7 +2,7 @@ import { commonLimits, customLimitBounds } from '../../schemas/plans.js';
 import type { Account, CustomLimits } from '../../schemas/types.gen.js';
 import { accept, type CommandHandlers, reject } from './command-result.js';
 import { newKey } from './key-handlers.js';
-import { entitiesOf, entityOf, openAccount } from './state.js';
+import { entitiesOf, entityOf, linkEntitiesOf, openAccount } from './state.js';
 
 /** Days before the day of a command whose first-wins records are retained. */
 export const IP_RETENTION_DAYS = 2;
@@ -74,9 +74,14 @@ export const accountHandlers: CommandHandlers<
       return key === undefined ? [] : [{ 'oddstream.Key': { ...key, active: false, name: '' } }];
     });
     const deleted = { ...account, label: '', active_keys: 0, deleted_at_ms: atMs };
+    const owned = ['user', 'session', 'link', 'pool'].flatMap((kind) => entitiesOf(state, id, kind));
+    // Links that were mailed before the account existed name another one.
+    const mailed = entitiesOf(state, id, 'user').flatMap((entity) =>
+      linkEntitiesOf(state, state.users.get(entity)?.email),
+    );
     return {
       ...accept(id, { 'oddstream.Account': deleted }, ...revoked),
-      removed: ['user', 'session', 'link', 'pool'].flatMap((kind) => entitiesOf(state, id, kind)),
+      removed: [...new Set([...owned, ...mailed])],
     };
   },
 };

@@ -91,6 +91,11 @@ export function entitiesOf(state: AccountsState, accountId: string, kind: string
   return [...(state.entitiesOf.get(accountId)?.get(kind) ?? [])];
 }
 
+/** Entities of the one-time links of an email, oldest first. */
+export function linkEntitiesOf(state: AccountsState, email: string | undefined): readonly string[] {
+  return [...(state.linksByEmail.get(email ?? '') ?? [])];
+}
+
 function mapOf(state: AccountsState, entity: string) {
   switch (kindOf(entity)) {
     case 'account':

@@ -106,6 +106,29 @@ describe('one-time links', () => {
     expect(useLink('2').code).toBe('unknown_link');
     expect(state.users.get('user:user-1')?.password_hash).toBe('new');
   });
+
+  it('end with a change of the password and with the account, also those mailed before it existed', () => {
+    for (const n of ['1', '2', '3', '4']) createLink(n);
+    useLink('1');
+    const set = {
+      account_id: 'account-1',
+      user_id: 'user-1',
+      password_hash: 'chosen',
+      keep_session_hash: 'session-1',
+    };
+    expect(run({ 'oddstream.SetPassword': set }).code).toBe('ok');
+    expect(useLink('2').code).toBe('unknown_link');
+    createLink('5');
+    useLink('5');
+    createLink('6', { email: 'new@b.example' });
+    createLink('7', { email: 'new@b.example' });
+    expect(useLink('6')).toMatchObject({ code: 'ok', account_id: 'account-6' });
+    expect(run({ 'oddstream.DeleteAccount': { account_id: 'account-6' } }).code).toBe('ok');
+    // It names an account that does not exist, and would make it.
+    expect(useLink('7').code).toBe('unknown_link');
+    expect(state.links.size + state.linksByEmail.size).toBe(0);
+    expect([...state.users.keys()]).toEqual(['user:user-1']);
+  });
 });
 
 describe('sessions', () => {

@@ -2,7 +2,7 @@ import { commonLimits } from '../../schemas/plans.js';
 import type { OneTimeLink, User } from '../../schemas/types.gen.js';
 import { newAccount } from './account-handlers.js';
 import { type CommandHandlers, type CommandResult, reject, type States } from './command-result.js';
-import { type AccountsState, emailLogin, entitiesOf, entityOf, identityLogin } from './state.js';
+import { type AccountsState, emailLogin, entitiesOf, entityOf, identityLogin, linkEntitiesOf } from './state.js';
 
 const HOUR_MS = 3_600_000;
 /** The oldest session of a user ends when one more starts. */
@@ -13,7 +13,7 @@ const userByLogin = (state: AccountsState, login: string): User | undefined =>
   state.users.get(state.userByLogin.get(login) ?? '');
 
 const linksOf = (state: AccountsState, email: string): readonly OneTimeLink[] =>
-  [...(state.linksByEmail.get(email) ?? [])].flatMap((entity) => state.links.get(entity) ?? []);
+  linkEntitiesOf(state, email).flatMap((entity) => state.links.get(entity) ?? []);
 
 /** Entities of the sessions of a user, oldest first. */
 const sessionsOf = (state: AccountsState, user: User): readonly string[] =>
@@ -127,7 +127,7 @@ export const userHandlers: CommandHandlers<
     return startSession(state, existing, command, {
       atMs,
       changes: [{ 'oddstream.User': { ...existing, password_hash } }],
-      removed: linksOf(state, link.email).map((one) => entityOf.link(one.link_hash)),
+      removed: linkEntitiesOf(state, link.email),
       endOthers: true,
     });
   },
@@ -172,7 +172,8 @@ export const userHandlers: CommandHandlers<
       accountId: user.account_id,
       userId: user.user_id,
       changes: [{ 'oddstream.User': { ...user, password_hash: command.password_hash } }],
-      removed: sessionsOf(state, user).filter((entity) => entity !== kept),
+      // As with a link: whoever holds one must not get in any more.
+      removed: [...sessionsOf(state, user).filter((entity) => entity !== kept), ...linkEntitiesOf(state, user.email)],
     };
   },
 };

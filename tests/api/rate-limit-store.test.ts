@@ -1,7 +1,11 @@
+import { createClient } from '@redis/client';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSignInThrottle, type SignInThrottle } from '../../api/auth/sign-in-throttle.js';
+import { ApiError } from '../../api/errors/failure.js';
 import { createFallbackRateLimitStore } from '../../api/limits/fallback-rate-limit-store.js';
 import { createMemoryRateLimitStore } from '../../api/limits/memory-rate-limit-store.js';
+import { openRateLimitStore } from '../../api/limits/open-rate-limit-store.js';
 import type { RateLimitBucket, RateLimitStore } from '../../api/limits/port.js';
 import { createRedisRateLimitStore, type RedisRateLimitStore } from '../../api/limits/redis-rate-limit-store.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -111,9 +115,102 @@ describe.skipIf(whyNoRedis() !== null)('rate-limit store in Redis', () => {
     instance = await startTestRedis(Number(new URL(instance.url).port));
     await eventually('the connection', () => shared.take([{ key: 'standard:x', limit: 5 }], Date.now()));
     const other = await open(instance.url);
-    const now = Date.now();
-    await other.take([{ key: 'standard:back', limit: 1 }], now);
-    expect((await window.take([{ key: 'standard:back', limit: 1 }], now)).allowed).toBe(false);
+    // The store that failed is tried again after a second.
+    const later = Date.now() + 1_100;
+    await other.take([{ key: 'standard:back', limit: 1 }], later);
+    expect((await window.take([{ key: 'standard:back', limit: 1 }], later)).allowed).toBe(false);
     await instance.stop();
+  });
+
+  it('delays one request per second while Redis hangs, and fails none', async () => {
+    const instance = await startTestRedis();
+    const metrics = createMetrics({ process: 'test', defaults: false });
+    const shared = await open(instance.url);
+    let tried = 0;
+    const window = createFallbackRateLimitStore({
+      shared: {
+        take(...args) {
+          tried += 1;
+          return shared.take(...args);
+        },
+      },
+      local: createMemoryRateLimitStore({ windowMs: WINDOW }),
+      logger: silentLogger(),
+      metrics,
+    });
+    const bucket = { key: 'standard:hanging', limit: 1_000 };
+    process.kill(instance.pid, 'SIGSTOP');
+    const startMs = Date.now();
+    for (let n = 0; n < 300; n += 1) expect((await window.take([bucket], startMs + n * 10)).allowed).toBe(true);
+    expect(tried).toBe(3);
+    expect(await metrics.registry.metrics()).toMatch(/api_rate_limit_fallback_total(\{[^}]*\})? 300/);
+    expect(await metrics.registry.metrics()).toMatch(/api_rate_limit_store_up(\{[^}]*\})? 0/);
+    process.kill(instance.pid, 'SIGCONT');
+    await eventually('Redis to respond', () => shared.take([bucket], Date.now()));
+    await window.take([bucket], startMs + 10_000);
+    expect(await metrics.registry.metrics()).toMatch(/api_rate_limit_store_up(\{[^}]*\})? 1/);
+    await instance.stop();
+  });
+
+  describe('limits of signing in', () => {
+    const MINUTE_MS = 60_000;
+    const limited = (work: Promise<void>) =>
+      work.then(
+        () => null,
+        (error: unknown) => (error instanceof ApiError ? error.failure : error),
+      );
+
+    it('hold over two API processes for 15 minutes each, without addresses and emails in Redis', async () => {
+      const instance = await startTestRedis();
+      const stores = [await open(instance.url), await open(instance.url)];
+      const throttles = stores.map((rateLimitStore) => createSignInThrottle({ rateLimitStore, secret: 'one secret' }));
+      const throttle = (n: number) => throttles[n % 2] as SignInThrottle;
+      const startMs = Date.now();
+      const guess = (n: number, atMs: number, clientIp = `192.0.2.${n}`) =>
+        limited(throttle(n).password('desk@fund.example', { clientIp, nowMs: atMs }));
+      for (let n = 0; n < 10; n += 1) expect(await guess(n, startMs + n * MINUTE_MS)).toBeNull();
+      expect(await guess(10, startMs + 10 * MINUTE_MS)).toMatchObject({
+        kind: 'rate_limited',
+        retryAtMs: startMs + 15 * MINUTE_MS,
+      });
+      expect(await guess(11, startMs + 15 * MINUTE_MS - 1)).not.toBeNull();
+      expect(await guess(12, startMs + 15 * MINUTE_MS)).toBeNull();
+      // The second guess leaves the window a minute later.
+      expect(await guess(13, startMs + 15 * MINUTE_MS)).not.toBeNull();
+      expect(await guess(14, startMs + 16 * MINUTE_MS)).toBeNull();
+
+      const from = (n: number, clientIp: string) =>
+        limited(throttle(n).signIn({ clientIp, nowMs: startMs + 20 * MINUTE_MS }));
+      for (let n = 0; n < 30; n += 1) expect(await from(n, `2001:db8::${n}`)).toBeNull();
+      expect(await from(30, '2001:db8::ffff')).toMatchObject({ kind: 'rate_limited' });
+      expect(await from(31, '2001:db8:0:1::1')).toBeNull();
+
+      const client = createClient({ url: instance.url });
+      await client.connect();
+      const keys = await client.keys('*');
+      expect(keys.length).toBeGreaterThan(10);
+      expect(keys.filter((key) => /fund|192\.0|2001|db8/.test(key))).toEqual([]);
+      for (const key of keys) expect(await client.pTTL(key)).toBeLessThanOrEqual(16 * MINUTE_MS);
+      for (const key of keys) expect(await client.pTTL(key)).toBeGreaterThan(14 * MINUTE_MS);
+      client.destroy();
+      await instance.stop();
+    });
+
+    it('apply per process while Redis is away', async () => {
+      const instance = await startTestRedis();
+      const metrics = createMetrics({ process: 'test', defaults: false });
+      const { store, close } = openRateLimitStore({ redisUrl: instance.url, logger: silentLogger(), metrics });
+      const throttle = createSignInThrottle({ rateLimitStore: store, secret: 'one secret' });
+      await instance.stop();
+      const startMs = Date.now();
+      const guess = (n: number) =>
+        limited(throttle.password('desk@fund.example', { clientIp: `192.0.2.${n}`, nowMs: startMs + n * MINUTE_MS }));
+      const results = [];
+      for (let n = 0; n < 12; n += 1) results.push(await guess(n));
+      expect(results.map((result) => result === null)).toEqual([...Array(10).fill(true), false, false]);
+      expect(await guess(15)).toBeNull();
+      expect(await metrics.registry.metrics()).toMatch(/api_rate_limit_store_up(\{[^}]*\})? 0/);
+      await close();
+    });
   });
 });

@@ -89,6 +89,8 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     expect(await page.locator('#raw-key').count()).toBe(0);
     expect(await page.content()).not.toContain(key);
 
+    await page.locator('#history-state').getByText('Nothing used in this time.').waitFor();
+    expect(await page.locator('#history-canvas canvas').first().isVisible()).toBe(false);
     const request = await fetch(`${product.api}/v1/crypto/candles?symbol=BTC`, { headers: { 'x-api-key': key } });
     expect([200, 503]).toContain(request.status);
     const usage = async () => {

@@ -17,19 +17,19 @@ export function createBillingRoutes(deps: {
   provider: PaymentProvider | null;
   decide: Decide;
   send: AccountCommands['send'];
-  accounts: Pick<AccountsReadModel, 'capacity' | 'waitForOutcome'>;
+  accounts: Pick<AccountsReadModel, 'account' | 'capacity' | 'waitForOutcome'>;
   ledger: LedgerView;
   logger: Logger;
   metrics: Metrics;
 }): readonly Route[] {
   const { provider } = deps;
-  const { capacity, waitForOutcome } = deps.accounts;
+  const { account, capacity, waitForOutcome } = deps.accounts;
   return [
     ...createPackageRoutes({ ...deps, capacity }),
     ...createCheckoutRoutes({ ...deps, capacity }),
     createLedgerRoute(deps),
     ...(provider?.name === 'stripe' && provider.parseWebhook !== null
-      ? [createStripeWebhookRoute({ ...deps, parse: provider.parseWebhook, waitForOutcome })]
+      ? [createStripeWebhookRoute({ ...deps, parse: provider.parseWebhook, account, waitForOutcome })]
       : []),
   ];
 }

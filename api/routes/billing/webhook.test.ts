@@ -1,8 +1,10 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../../infra/errors.js';
-import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { type Logger, silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
-import type { AccountCommand } from '../../../schemas/types.gen.js';
+import type { Account, AccountCommand } from '../../../schemas/types.gen.js';
 import type { PaymentEvent } from '../../billing/port.js';
 import { createStripeWebhookRoute } from './webhook.js';
 
@@ -15,15 +17,26 @@ const event: PaymentEvent = {
   paymentRef: 'pi_1',
   amountCents: 2_000,
 };
+const account: Account = {
+  account_id: 'a',
+  plan: 'free',
+  label: '',
+  created_at_ms: 0,
+  active_keys: 0,
+  custom_limits: null,
+  ledger_entries: 0,
+  deleted_at_ms: null,
+};
 type Send = Parameters<typeof createStripeWebhookRoute>[0]['send'];
 
-const deliver = async (send: Send) => {
+const deliver = async (send: Send, options: { deletedAtMs?: number; logger?: Logger } = {}) => {
   const metrics = createMetrics({ process: 'test', defaults: false });
-  const logger = silentLogger();
+  const { deletedAtMs = null, logger = silentLogger() } = options;
   const route = createStripeWebhookRoute({
     parse: async () => event,
     send,
     waitForOutcome: async () => null,
+    account: () => ({ ...account, deleted_at_ms: deletedAtMs }),
     logger,
     metrics,
   });
@@ -65,6 +78,24 @@ describe('the webhook of Stripe', () => {
         },
         { id: 'stripe:evt_1', author: 'provider:stripe' },
       ],
+    ]);
+  });
+
+  it('tells the operator of money for an account that was deleted meanwhile', async () => {
+    const lines: string[] = [];
+    const destination = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        lines.push(chunk.toString());
+        done();
+      },
+    });
+    const logger = pino(destination);
+    const send: Send = async (_command, options) => options?.id ?? '';
+    await deliver(send, { logger });
+    expect(lines).toEqual([]);
+    expect((await deliver(send, { logger, deletedAtMs: 1 })).body).toEqual({ received: true });
+    expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { level: 40, event: 'evt_1', payment: 'pi_1', msg: 'payment for a deleted account: refund it' },
     ]);
   });
 });

@@ -21,6 +21,7 @@ export function createStripeWebhookRoute(deps: {
   parse: NonNullable<PaymentProvider['parseWebhook']>;
   send: AccountCommands['send'];
   waitForOutcome: AccountsReadModel['waitForOutcome'];
+  account: AccountsReadModel['account'];
   logger: Logger;
   metrics: Metrics;
 }): Route {
@@ -62,6 +63,8 @@ export function createStripeWebhookRoute(deps: {
       if (command !== null) {
         const id = await deps.send(command, { id: `stripe:${event.id}`, author: 'provider:stripe' });
         const outcome = await deps.waitForOutcome(id, OUTCOME_TIMEOUT_MS);
+        if (event.kind === 'paid' && deps.account(event.subject.accountId)?.deleted_at_ms != null)
+          deps.logger.warn({ event: event.id, payment: event.paymentRef }, 'payment for a deleted account: refund it');
         if (outcome?.accepted === false)
           deps.logger.warn({ event: event.id, type: event.type, code: outcome.code }, 'payment event was rejected');
       }

@@ -35,6 +35,8 @@ export function createHistory() {
     });
     showLegend(days.at(-1));
     const isEmpty = days.every((day) => day[meter] === 0);
+    // Without values the chart would show an axis around zero.
+    canvas.style.visibility = isEmpty ? 'hidden' : '';
     state.replaceChildren(...(isEmpty ? [el('p', { class: 'dim' }, 'Nothing used in this time.')] : []));
     box.removeAttribute('aria-busy');
     const charts = await loadCharts();
