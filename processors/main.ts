@@ -27,6 +27,7 @@ import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher
 import { createTagLeaderboardRefresher } from './leaderboards/tag-leaderboard-refresher.js';
 import { migrations } from './migrations.js';
 import { oracleSink } from './oracle/sink.js';
+import { createOrderBookTable } from './order-books/order-book-table.js';
 import { createPositionsProcessor } from './positions/processor.js';
 import { pnlSink, positionsSink } from './positions/sink.js';
 import { publishViews } from './public-views/publish.js';
@@ -173,6 +174,22 @@ runProcess({
             },
             // The API itself reports whether the sums were computed.
             check: async () => ({ ok: true }),
+          };
+        },
+      },
+      {
+        name: 'order-books',
+        create: () => {
+          const table = createOrderBookTable({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+          return {
+            async run(runSignal) {
+              await Promise.race([tables, aborted(runSignal)]);
+              if (!runSignal.aborted) await table.run(runSignal);
+            },
+            async check() {
+              const { lag, lastError } = await table.state();
+              return lagCheck(lag, lastError);
+            },
           };
         },
       },

@@ -19,9 +19,10 @@ import {
   leaderboardTables,
   tagLeaderboardTables,
 } from './leaderboards/tables.js';
-import { currentPrice } from './markets/current-price.js';
+import { currentPrice, livePrice } from './markets/current-price.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
+import { orderBookTables } from './order-books/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
@@ -75,7 +76,9 @@ export const migrations: readonly Migration[] = [
   walletActivityTables,
   copyScoreTables,
   walletTagsTables,
+  orderBookTables,
   usageKeys,
+  livePrice,
   socialTables,
   leaderboardCompleteness,
 ];

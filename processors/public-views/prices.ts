@@ -11,6 +11,10 @@ import {
   tokenNamesJoin,
 } from './spec.js';
 
+const LEVELS = 'Array(Tuple(price Decimal(38, 9), shares Decimal(38, 6)))';
+const levels = (side: 'bid' | 'ask'): string =>
+  `arrayMap((price, size) -> (toDecimal128(price, 9), toDecimal128(size, 6)), b.${side}_prices, b.${side}_sizes)`;
+
 const PRICE_18 = 'Decimal(38, 18)';
 
 /** Candles of one width, from the state table of the same or the next finer width. */
@@ -160,7 +164,7 @@ const pricesNow: PublicView = {
   fastBy: ['token_id'],
   freshness: 'Settlements and trades seconds behind final blocks; quotes as of priced_at.',
   caveat:
-    "The settlement, else the midpoint of the best bid and ask if younger than 60 s, else the newer of the last trade and the catalogue's quote.",
+    "The settlement, else the midpoint of the verified order book (or of the catalogue's best bid and ask) if younger than 60 s, else the newer of the last trade and the catalogue's quote. Synthetic books price nothing.",
   columns: [
     ...tokenColumns('q.token_id'),
     column(
@@ -187,6 +191,38 @@ const pricesNow: PublicView = {
   from: `token_prices AS q ${tokenNamesJoin('q.token_id')}`,
 };
 
+const orderBooks: PublicView = {
+  name: 'order_books',
+  summary: 'One row per outcome token with its newest order book.',
+  key: ['token_id'],
+  fastBy: ['token_id'],
+  freshness: 'Some three seconds behind the venue while its feed is open; see received_at.',
+  caveat:
+    'Only books read in the last day, of the most active markets. A book with is_verified = false is not known to be the one of the venue; see reason. Without a live venue, is_synthetic books around recorded trades are shown.',
+  columns: [
+    ...tokenColumns('b.token_id'),
+    column('best_bid', NULLABLE_AMOUNT, 'b.best_bid', 'USD per share; NULL without bids.'),
+    column('best_ask', NULLABLE_AMOUNT, 'b.best_ask', 'USD per share; NULL without asks.'),
+    column(
+      'mid',
+      NULLABLE_AMOUNT,
+      'b.mid',
+      'Middle of best_bid and best_ask, USD per share; NULL unless both exist and the bid is lower.',
+    ),
+    column('spread', NULLABLE_AMOUNT, 'b.best_ask - b.best_bid', 'USD per share; NULL unless both sides have levels.'),
+    column('bids', LEVELS, levels('bid'), 'Price and shares per level, highest price first.'),
+    column('asks', LEVELS, levels('ask'), 'Price and shares per level, lowest price first.'),
+    column('is_verified', 'Bool', 'b.verified', "Whether the book has the venue's own hash of it."),
+    column('verified_since', TIME, 'b.verified_since', 'Since when is_verified has its value, UTC.'),
+    column('reason', 'String', 'b.reason', "Why the book is not verified, or why it was sent again; '' for neither."),
+    column('venue_hash', 'String', 'b.hash', "The venue's SHA-1 of the whole book; '' if it sent none."),
+    column('is_synthetic', 'Bool', 'b.synthetic', 'Made around recorded trades, not of the venue.'),
+    column('changed_at', TIME, 'b.updated_at', "The venue's time of the newest change, UTC."),
+    column('received_at', TIME, 'b.received_at', 'When this service received the newest record of the token, UTC.'),
+  ],
+  from: `order_books AS b FINAL ${tokenNamesJoin('b.token_id')}`,
+};
+
 export const priceViews: readonly PublicView[] = [
   candles('1m', 'token_candles_1m', 's.bucket', 'minute'),
   candles('5m', 'token_candles_1m', 'toStartOfFiveMinutes(s.bucket)', '5 minutes'),
@@ -195,4 +231,5 @@ export const priceViews: readonly PublicView[] = [
   ticks,
   windows,
   pricesNow,
+  orderBooks,
 ];

@@ -94,6 +94,74 @@ describe('prices of tokens', () => {
       ]);
     expect(await priceOf(token)).toEqual([...expected, false]);
   });
+
+  describe('with an order book of 0.70 and 0.75', () => {
+    const book = (token: number, over: Record<string, unknown>) => ({
+      token_id: token,
+      bid_prices: ['0.70'],
+      ask_prices: ['0.75'],
+      mid: '0.725',
+      verified: true,
+      synthetic: false,
+      ...over,
+    });
+    /** Seconds since the book's change, its properties, seconds since a fill at 0.3 and a quote at 0.6 with bid 0.4 and ask 0.5, and whether the market is settled. */
+    it.each([
+      ['newer than the fill', { bookedS: 5, over: {}, tradedS: 9, quotedS: null }, [0.725, 'clob_mid', false]],
+      [
+        'older than the fill but fresh',
+        { bookedS: 50, over: {}, tradedS: 1, quotedS: null },
+        [0.725, 'clob_mid', false],
+      ],
+      ['fresh, besides a fresh quote', { bookedS: 50, over: {}, tradedS: 1, quotedS: 1 }, [0.725, 'clob_mid', false]],
+      [
+        'of a token without any fill',
+        { bookedS: 5, over: {}, tradedS: null, quotedS: null },
+        [0.725, 'clob_mid', false],
+      ],
+      ['older than a minute', { bookedS: 62, over: {}, tradedS: 900, quotedS: null }, [0.3, 'last_fill', false]],
+      [
+        'older than a minute, besides a fresh quote',
+        { bookedS: 62, over: {}, tradedS: 900, quotedS: 5 },
+        [0.45, 'clob_mid', false],
+      ],
+      ['unverified', { bookedS: 1, over: { verified: false }, tradedS: 900, quotedS: null }, [0.3, 'last_fill', false]],
+      ['synthetic', { bookedS: 1, over: { synthetic: true }, tradedS: 900, quotedS: null }, [0.3, 'last_fill', false]],
+      ['with one side', { bookedS: 1, over: { mid: null }, tradedS: 900, quotedS: null }, [0.3, 'last_fill', false]],
+      [
+        'unverified, of a token without any other price',
+        { bookedS: 1, over: { verified: false }, tradedS: null, quotedS: null },
+        null,
+      ],
+      ['of a settled token', { bookedS: 1, over: {}, tradedS: 9, quotedS: 9, settled: true }, [1, 'settlement', true]],
+    ])('%s', async (_name, state, expected) => {
+      const token = next++;
+      const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+      const bookedAt = ago(state.bookedS);
+      await client.insertRows('order_books', [
+        book(token, { updated_at: bookedAt * 1000, received_at: Date.now(), ...state.over }),
+      ]);
+      if (state.tradedS !== null)
+        await client.insertRows('last_prices', [
+          { token_id: token, usdc: 300_000, shares: 1_000_000, timestamp: ago(state.tradedS), place: 1 },
+        ]);
+      if (state.quotedS !== null)
+        await client.insertRows('token_quotes', [
+          { token_id: token, price: 0.6, bid: 0.4, ask: 0.5, updated_at: ago(state.quotedS) * 1000 },
+        ]);
+      if ('settled' in state)
+        await client.insertRows('token_settlements', [
+          { token_id: token, numerator: 1, denominator: 1, timestamp: ago(100) },
+        ]);
+      expect(await priceOf(token)).toEqual(expected);
+      if (expected?.[0] !== 0.725) return;
+      const [row] = await client.query<{ at: number }>(
+        'SELECT toUnixTimestamp(updated_at) AS at FROM token_prices WHERE token_id = {token:UInt256}',
+        { token },
+      );
+      expect(row?.at).toBe(bookedAt);
+    });
+  });
 });
 
 describe('open interest and status', () => {

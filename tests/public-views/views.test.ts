@@ -41,6 +41,7 @@ describe('the public database', () => {
       'pnl_events',
       'positions',
       'prices_now',
+      'order_books',
       'redemptions',
       'splits_merges',
       'tags',
