@@ -32,7 +32,7 @@ async function client(server: { port: number }, query = '') {
 describe('heartbeat', () => {
   it('names the newest event examined, also if no event matches, and every source', async () => {
     const sources = [{ source: 'chain', last_event_ms: 7, stale: 'disconnected' as const, stale_since_ms: 9 }];
-    const { server, publish } = await gateway({ sources: { freshness: () => sources } });
+    const { server, publish } = await gateway({ sources: { freshness: () => sources, all: () => [] } });
     const one = await client(server);
     const before = await one.heartbeat(() => true);
     expect(before).toEqual({ type: 'heartbeat', ts: before.ts, sources });

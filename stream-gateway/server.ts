@@ -1,12 +1,12 @@
 import type { us_listen_socket, WebSocket } from 'uWebSockets.js';
 import uws from 'uWebSockets.js';
 import { yieldToEventLoop } from '../infra/event-loop.js';
-import type { SourceStatusView } from '../infra/sources/source-status-view.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission } from './admission/admission.js';
 import type { MarketLookup } from './filters/market-lookup.js';
+import { createUnresolvedWatch } from './filters/unresolved-watch.js';
 import {
   type Connection,
   type ConnectionLimits,
@@ -24,6 +24,7 @@ import { createSlowReaderMonitor } from './hub/slow-reader-monitor.js';
 import { createLateUpgrades } from './late-upgrades.js';
 import { listen } from './listen.js';
 import type { Meter } from './metering/meter.js';
+import { createSourceNotices, type SourcesView } from './notices/source-notices.js';
 import { createConcurrencyLimiter } from './replay/concurrency-limiter.js';
 import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
@@ -47,6 +48,8 @@ export interface GatewayLimits {
   readonly tickMs: number;
   /** Longest time that a stopping server waits until its buffered bytes are sent. */
   readonly drainMs: number;
+  /** Time between two lookups of the unknown slugs and condition ids that subscriptions wait for. */
+  readonly unresolvedPollMs: number;
 }
 
 export const defaultGatewayLimits: GatewayLimits = {
@@ -59,6 +62,7 @@ export const defaultGatewayLimits: GatewayLimits = {
   livenessMs: 5 * 60_000,
   tickMs: 500,
   drainMs: 1_500,
+  unresolvedPollMs: 2_000,
 };
 const MAX_CONCURRENT_SNAPSHOT_READS = 4;
 
@@ -103,7 +107,7 @@ export async function startGatewayServer(deps: {
   /** Id of the lifetime of stream.events; null while it is unknown. Default: unknown. */
   epoch?: () => string | null;
   /** Whether the events of the sources are current. Default: no sources. */
-  sources?: Pick<SourceStatusView, 'freshness'>;
+  sources?: SourcesView;
   lookup: MarketLookup;
   recent: RecentEvents;
   history: History;
@@ -136,6 +140,22 @@ export async function startGatewayServer(deps: {
     maxBytes: limits.maxSnapshotBytes,
   });
   const scheduler = createFairScheduler();
+  const unresolved = createUnresolvedWatch({
+    lookup: deps.lookup,
+    pollMs: limits.unresolvedPollMs,
+    onError(error) {
+      metrics.unavailable('catalogue');
+      logger.warn({ err: error }, 'cannot look up the markets that subscriptions wait for');
+    },
+  });
+  const sources: SourcesView = deps.sources ?? { freshness: () => [], all: () => [] };
+  const sourceNotices = createSourceNotices(sources);
+  const notify = (frames: readonly object[]) => {
+    for (const frame of frames) {
+      const message = JSON.stringify(frame);
+      for (const [socket, peer] of sockets) if (socket.getUserData().notices) peer.sendControl(message);
+    }
+  };
   const epoch = deps.epoch ?? (() => null);
   let stopping = false;
 
@@ -168,8 +188,8 @@ export async function startGatewayServer(deps: {
       if (peer === null || peer.closed) return;
       const now = nowMs();
       if (now - lastSeenMs > limits.livenessMs) return peer.end('liveness');
-      const sources = deps.sources?.freshness(now) ?? [];
-      const shown = sources.length === 0 ? {} : { sources };
+      const freshness = sources.freshness(now);
+      const shown = freshness.length === 0 ? {} : { sources: freshness };
       peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now, ...connection?.position(), ...shown }));
     },
   });
@@ -193,6 +213,8 @@ export async function startGatewayServer(deps: {
         snapshots,
         scheduler,
         lookup: deps.lookup,
+        unresolved,
+        notices: data.notices,
         limits: limits.connection,
         nowMs,
         epoch,
@@ -208,6 +230,7 @@ export async function startGatewayServer(deps: {
       sockets.set(socket, peer);
       heartbeats.add(socket, data.heartbeatMs ?? limits.heartbeatMs);
       metrics.connections(sockets.size);
+      if (data.notices) for (const frame of sourceNotices.current(nowMs())) peer.sendControl(JSON.stringify(frame));
       permit.onSessionTimeExhausted((resetsAtMs) => {
         if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
       });
@@ -275,6 +298,7 @@ export async function startGatewayServer(deps: {
   };
   const tick = setInterval(() => {
     slowReaders.sweep();
+    notify(sourceNotices.changes(nowMs()));
     for (const peer of sockets.values()) settle(peer);
     checkKeys();
     metrics.flush();
@@ -287,6 +311,7 @@ export async function startGatewayServer(deps: {
     });
   }).catch((error: unknown) => {
     heartbeats.close();
+    unresolved.close();
     clearInterval(tick);
     lateUpgrades.close();
     throw error;
@@ -297,10 +322,19 @@ export async function startGatewayServer(deps: {
     connections: () => sockets.size,
     firehoses: () => hub.firehoses,
     load: hub.load,
-    publish: hub.publish,
+    publish(events) {
+      let newest = hub.head;
+      for (const { seq } of events) {
+        if (newest >= 0 && seq > newest + 1)
+          notify([{ type: 'notice', code: 'gap', ts: nowMs(), from_seq: newest + 1, to_seq: seq - 1 }]);
+        newest = seq;
+      }
+      return hub.publish(events);
+    },
     async close() {
       stopping = true;
       heartbeats.close();
+      unresolved.close();
       clearInterval(tick);
       uws.us_listen_socket_close(token);
       const deadline = performance.now() + limits.drainMs;

@@ -97,6 +97,14 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
               required: ['key'],
               properties: {
                 key: { type: 'string', description: 'API key.' },
+                heartbeat_interval: {
+                  type: 'integer',
+                  minimum: 5,
+                  maximum: 60,
+                  default: 30,
+                  description: 'Seconds between heartbeats.',
+                },
+                notices: { type: 'string', enum: ['0', '1'], description: 'Send notice, caught_up and fell_behind.' },
                 compress: { type: 'string', enum: ['zlib'], description: 'Compress events.' },
               },
             },
@@ -107,6 +115,7 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
     },
     operations: {
       subscribe: receives('subscribe', ['subscribed', 'snapshot', 'error'], 'Add a subscription.'),
+      update: receives('update', ['updated', 'error'], 'Change the filters of a subscription.'),
       unsubscribe: receives('unsubscribe', ['unsubscribed', 'error'], 'End one subscription, or all.'),
       ping: receives('ping', ['pong'], 'Request a pong.'),
       event: {
@@ -118,8 +127,20 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
       heartbeat: {
         action: 'send',
         channel: ref('channels/events'),
-        summary: 'Every 30 seconds.',
+        summary: 'Every 30 seconds, or heartbeat_interval.',
         messages: [channelMessage('heartbeat')],
+      },
+      notice: {
+        action: 'send',
+        channel: ref('channels/events'),
+        summary: 'State of sources and subscriptions, for clients with notices=1.',
+        messages: ['notice', 'caught_up', 'fell_behind'].map(channelMessage),
+      },
+      marker: {
+        action: 'send',
+        channel: ref('channels/events'),
+        summary: 'Positions in the stream that a subscription asked to be told.',
+        messages: ['skipped', 'end_of_block', 'end_of_window'].map(channelMessage),
       },
     },
     components: {

@@ -24,8 +24,6 @@ export function createSourceStatusView(deps: {
   codec: Codec;
   signal: AbortSignal;
   onUnreadable: OnUnreadable;
-  /** Called for every record of a source, also while the topic is loaded. */
-  onStatus?: (status: SourceStatus) => void;
   nowMs?: () => number;
 }): SourceStatusView {
   const { log, codec, signal } = deps;
@@ -47,7 +45,6 @@ export function createSourceStatusView(deps: {
     if (event?.kind === 'source_status') {
       statuses.set(event.value.source, event.value);
       if (loaded) seenAtMs.set(event.value.source, now());
-      deps.onStatus?.(event.value);
     }
     if (event?.kind === 'stream_status') stream = event.value;
   };

@@ -10,7 +10,10 @@ if (url === undefined) {
   process.stderr.write('usage: node infra/up/watch.mjs <ws url> [<subscribe message>] [--count N]\n');
   process.exit(1);
 }
-const control = new Set(['subscribed', 'snapshot', 'heartbeat', 'pong', 'error', 'unsubscribed']);
+const control = new Set([
+  ...['subscribed', 'unsubscribed', 'updated', 'snapshot', 'heartbeat', 'pong', 'error', 'notice'],
+  ...['caught_up', 'fell_behind', 'skipped', 'end_of_block', 'end_of_window'],
+]);
 let events = 0;
 // The reader closed the pipe, for example `| head`.
 process.stdout.on('error', () => process.exit(0));

@@ -93,12 +93,30 @@ export const filtersSchema = z.object({
   direction: caseInsensitiveEnum(DIRECTIONS)
     .optional()
     .meta({ description: `Combos: side of the taker's order. ${oneOf(DIRECTIONS)}` }),
+  on_slow: z.enum(['close', 'skip']).default('close').meta({
+    description:
+      'What happens when the client reads too slowly: the connection closes, or events are skipped, with a `skipped` frame that names them. A connection skips if all of its subscriptions say so.',
+  }),
+  end_of_block: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Send `end_of_block` after the last event of every block.' }),
+  end_of_window: z.boolean().default(false).meta({
+    description: 'chainlink: send `end_of_window` after the last price of every feed in a 5-minute window.',
+  }),
 });
 
 export type Filters = z.infer<typeof filtersSchema>;
 
+const { wallets, tokens, slugs, condition_ids } = filtersSchema.shape;
+/** Lists of an update; others cannot be changed. */
+export const filterListsSchema = z.strictObject({ wallets, tokens, slugs, condition_ids });
+
 /** Filters that are also accepted outside of `filters`. */
-export const topLevelFilters = ['event_types', 'price_source', 'twap_windows'] as const;
+export const topLevelFilters = [
+  ...(['event_types', 'price_source', 'twap_windows'] as const),
+  ...(['on_slow', 'end_of_block', 'end_of_window'] as const),
+] as const;
 
 const subscribeMessage = z
   .object({
@@ -108,6 +126,9 @@ const subscribeMessage = z
     event_types: filtersSchema.shape.event_types,
     price_source: filtersSchema.shape.price_source,
     twap_windows: filtersSchema.shape.twap_windows,
+    on_slow: filtersSchema.shape.on_slow,
+    end_of_block: filtersSchema.shape.end_of_block,
+    end_of_window: filtersSchema.shape.end_of_window,
   })
   .meta({
     title: 'subscribe',
@@ -121,6 +142,19 @@ const unsubscribeMessage = z
   })
   .meta({ title: 'unsubscribe', description: 'End one subscription, or all.' });
 
+const updateMessage = z
+  .object({
+    action: z.literal('update'),
+    subscription_id: z.string(),
+    add: filterListsSchema.optional().meta({ description: 'Items to add to the lists.' }),
+    remove: filterListsSchema.optional().meta({ description: 'Items to remove; the last one of a list cannot be.' }),
+  })
+  .meta({
+    title: 'update',
+    description:
+      'Change the filters of a subscription between two events, which `updated` names. Unknown slugs and condition ids begin when they appear.',
+  });
+
 const pingMessage = z
   .object({ action: z.literal('ping') })
   .meta({ title: 'ping', description: 'Requests a pong. Any message keeps the connection alive.' });
@@ -128,5 +162,6 @@ const pingMessage = z
 export const clientMessages = {
   subscribe: subscribeMessage,
   unsubscribe: unsubscribeMessage,
+  update: updateMessage,
   ping: pingMessage,
 } as const;

@@ -99,6 +99,16 @@ export const errorCodes = [
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** `code` of a notice. */
+export const noticeCodes = [
+  'source_stale',
+  'source_recovered',
+  'history_reread',
+  'gap',
+  'unresolved',
+  'resolved',
+] as const;
+
 /** `action` of combo_lifecycle, and its filter. */
 export const comboActions = [
   'Prepare',

@@ -7,10 +7,12 @@ import { channelOf } from './channel.js';
 export interface MarketIds {
   readonly tokens: ReadonlySet<string>;
   readonly conditionIds: ReadonlySet<string>;
+  /** Slugs that are compared with those of an event, because the catalogue may not have the market yet. */
+  readonly slugs?: ReadonlySet<string>;
 }
 
 /** The fields of an event that filters test. */
-export type FilterableEvent = Omit<StreamEvent, 'frame' | 'id' | 'tx_hash' | 'block_number' | 'slugs'>;
+export type FilterableEvent = Omit<StreamEvent, 'frame' | 'id' | 'tx_hash' | 'block_number'>;
 
 export type Predicate = (event: FilterableEvent) => boolean;
 
@@ -19,6 +21,7 @@ export interface IndexedItems {
   readonly wallets?: ReadonlySet<string>;
   readonly tokens?: ReadonlySet<string>;
   readonly conditionIds?: ReadonlySet<string>;
+  readonly slugs?: ReadonlySet<string>;
   readonly feeds?: ReadonlySet<string>;
 }
 
@@ -42,7 +45,11 @@ interface FilterTest {
 }
 
 const countItems = (items: IndexedItems): number =>
-  (items.wallets?.size ?? 0) + (items.tokens?.size ?? 0) + (items.conditionIds?.size ?? 0) + (items.feeds?.size ?? 0);
+  (items.wallets?.size ?? 0) +
+  (items.tokens?.size ?? 0) +
+  (items.conditionIds?.size ?? 0) +
+  (items.slugs?.size ?? 0) +
+  (items.feeds?.size ?? 0);
 
 /** Combines all tests by AND, restricted to the channels. */
 function assemble(channels: readonly string[], tests: readonly FilterTest[]): CompiledFilter {
@@ -128,7 +135,9 @@ export function compileFilters(
   if (tokens.size > 0) must((event) => anyIn(event.tokens, tokens), { tokens });
   for (const sets of [resolved.slugs, resolved.conditions]) {
     if (sets === null) continue;
-    must((event) => anyIn(event.tokens, sets.tokens) || anyIn(event.condition_ids, sets.conditionIds), sets);
+    const { tokens: ofMarkets, conditionIds, slugs } = sets;
+    const byIds: Predicate = (event) => anyIn(event.tokens, ofMarkets) || anyIn(event.condition_ids, conditionIds);
+    must(slugs === undefined ? byIds : (event) => byIds(event) || anyIn(event.slugs, slugs), sets);
   }
   const literal = new Set(presetOf(preset).literalConditionIds === true ? filters.condition_ids : []);
   if (literal.size > 0) must((event) => anyIn(event.condition_ids, literal), { conditionIds: literal });

@@ -1,5 +1,3 @@
-import type { MarketIds } from './compile.js';
-
 export interface MarketRow {
   /** The requested slug or condition id. */
   readonly requested: string;
@@ -11,23 +9,6 @@ export interface MarketRow {
 export interface MarketLookup {
   bySlugs(slugs: readonly string[]): Promise<readonly MarketRow[]>;
   byConditions(conditionIds: readonly string[]): Promise<readonly MarketRow[]>;
-}
-
-export interface Resolution {
-  readonly sets: MarketIds;
-  readonly missing: readonly string[];
-}
-
-/** Collects the tokens and conditions of the rows; `missing` lists requested items without a row, in request order. */
-export function toResolution(requested: readonly string[], rows: readonly MarketRow[]): Resolution {
-  const found = new Set(rows.map((row) => row.requested));
-  return {
-    sets: {
-      tokens: new Set(rows.map((row) => row.token_id)),
-      conditionIds: new Set(rows.map((row) => row.condition_id)),
-    },
-    missing: requested.filter((item) => !found.has(item)),
-  };
 }
 
 interface QueryClient {

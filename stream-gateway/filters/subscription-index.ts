@@ -58,9 +58,10 @@ export function createSubscriptionIndex<S extends HasFilter>(): SubscriptionInde
   const wallets = createMultimap<S>();
   const tokens = createMultimap<S>();
   const conditionIds = createMultimap<S>();
+  const slugs = createMultimap<S>();
   const feeds = createMultimap<S>();
   const channels = createMultimap<S>();
-  const all = [wallets, tokens, conditionIds, feeds, channels];
+  const all = [wallets, tokens, conditionIds, slugs, feeds, channels];
 
   const register = (subscription: S, change: 'add' | 'delete') => {
     const { index, channels: listed } = subscription.filter;
@@ -74,6 +75,7 @@ export function createSubscriptionIndex<S extends HasFilter>(): SubscriptionInde
     each(wallets, index.wallets);
     each(tokens, index.tokens);
     each(conditionIds, index.conditionIds);
+    each(slugs, index.slugs);
     each(feeds, index.feeds);
   };
 
@@ -85,6 +87,7 @@ export function createSubscriptionIndex<S extends HasFilter>(): SubscriptionInde
       if (wallets.size > 0) for (const wallet of event.wallets) wallets.each(wallet, indexed);
       if (tokens.size > 0) for (const token of event.tokens) tokens.each(token, indexed);
       if (conditionIds.size > 0) for (const id of event.condition_ids) conditionIds.each(id, indexed);
+      if (slugs.size > 0) for (const slug of event.slugs) slugs.each(slug, indexed);
       if (feeds.size > 0 && event.feed !== null) feeds.each(event.feed, indexed);
       channels.each(event.channel, (subscription) => visit(subscription, false));
     },

@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { compileFilters } from '../filters/compile.js';
 import type { MarketLookup } from '../filters/market-lookup.js';
-import { type ResolvedFilters, resolveFilters } from '../filters/resolve-filters.js';
 import {
+  itemsToLookUp,
+  lookUpItems,
+  type MarketItems,
+  marketIdsOf,
+  rejectionOf,
+  unresolvedOf,
+} from '../filters/resolve-filters.js';
+import type { UnresolvedWatch } from '../filters/unresolved-watch.js';
+import { updateFilters } from '../filters/update-filters.js';
+import { createWaitingMarkets } from '../filters/waiting-markets.js';
+import {
+  type ClientMessage,
   countFilterItems,
   type Filters,
   INVALID_JSON,
@@ -13,13 +24,15 @@ import {
 import type { PresetName } from '../protocol/presets.js';
 import type { History } from '../replay/history.js';
 import type { RecentEvents } from '../replay/recent-events.js';
-import { createReplay, NoLongerRetainedError } from '../replay/replay.js';
+import { NoLongerRetainedError } from '../replay/replay.js';
 import { resolveSince } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
+import { clampWarnings, MAX_WARNINGS, snapshotRequestOf, subscribedFrame } from './acknowledgement.js';
 import type { FairScheduler } from './fair-scheduler.js';
-import { createMember, type Hub, type Subscription } from './hub.js';
+import { createMember, type Hub } from './hub.js';
 import type { Peer } from './peer.js';
 import { createRequestQueue, type PendingLimits } from './request-queue.js';
+import { type ActiveSubscription, createSubscriptions } from './subscriptions.js';
 
 export interface ConnectionLimits {
   readonly pending: PendingLimits;
@@ -37,7 +50,6 @@ export const defaultConnectionLimits: ConnectionLimits = {
   bytesPerItem: 128,
 };
 const MESSAGE_BASE_BYTES = 64 * 1024;
-const MAX_WARNINGS = 100;
 
 export interface Connection {
   readonly id: string;
@@ -55,10 +67,6 @@ export type SocketMeter = 'onchain_event_bytes' | 'orderbook_chainlink_bytes';
 const meterOf = (preset: PresetName): SocketMeter =>
   preset === 'chainlink' ? 'orderbook_chainlink_bytes' : 'onchain_event_bytes';
 
-interface ActiveSubscription extends Subscription {
-  readonly preset: PresetName;
-}
-
 export interface ConnectionDeps {
   readonly peer: Peer;
   readonly hub: Hub;
@@ -68,6 +76,10 @@ export interface ConnectionDeps {
   /** Shared by all connections of the server. */
   readonly scheduler: FairScheduler;
   readonly lookup: MarketLookup;
+  /** Shared by all connections of the server. */
+  readonly unresolved: UnresolvedWatch;
+  /** The client understands the frames caught_up, fell_behind and notice. */
+  readonly notices: boolean;
   readonly limits: ConnectionLimits;
   readonly nowMs: () => number;
   /** Id of the lifetime of stream.events; null while it is unknown. */
@@ -84,12 +96,13 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const { peer, hub, limits } = deps;
   const id = randomUUID();
   const member = createMember(peer);
-  const live = new Map<string, ActiveSubscription>();
-  const replaying = new Map<string, ActiveSubscription>();
   let counter = 0;
 
   const sendJson = (value: object) => peer.sendControl(JSON.stringify(value));
   const sendError = (error: ProtocolError) => sendJson({ type: 'error', ...error });
+  const notify = (frame: object) => {
+    if (deps.notices) sendJson(frame);
+  };
   const unavailable = (dependency: 'catalogue' | 'log', error: unknown) => {
     deps.onUnavailable(dependency, error);
     sendError({
@@ -97,102 +110,88 @@ export function createConnection(deps: ConnectionDeps): Connection {
       message: `The ${dependency} cannot be read right now; subscribe again in a few seconds.`,
     });
   };
+  const at = (newest: number) => {
+    const seq = Math.max(0, newest);
+    const epoch = deps.epoch();
+    return epoch === null ? { seq } : { seq, cursor: `${epoch}:${seq}` };
+  };
 
-  const resume = createReplay({
+  const subscriptions = createSubscriptions({
     peer,
     hub,
+    member,
     recent: deps.recent,
     history: deps.history,
-    live: () => live.values(),
     idle: () => queue.idle(),
-    onLive(subscription) {
-      replaying.delete(subscription.id);
-      live.set(subscription.id, subscription as ActiveSubscription);
-    },
+    send: sendJson,
+    notify,
+    at,
     onLost(lost, error) {
-      for (const { id } of lost) replaying.delete(id);
+      for (const { id } of lost) waiting.forget(id);
       if (error instanceof NoLongerRetainedError) {
         const message = `The replay fell behind what is retained (from seq ${error.earliestSeq} on); its subscription ended.`;
         sendError({ code: 'since_seq_unavailable', message, earliest_seq: error.earliestSeq });
       } else unavailable('log', error);
     },
   });
-
   const drop = (subscription: ActiveSubscription) => {
-    if (live.delete(subscription.id)) {
-      hub.deactivate(subscription);
-      resume.retire(subscription);
-    } else if (replaying.delete(subscription.id)) resume.remove(subscription);
+    subscriptions.drop(subscription);
+    waiting.forget(subscription.id);
   };
-  const all = () => [...live.values(), ...replaying.values()];
+  const compile = (preset: PresetName, filters: Filters, markets: MarketItems, waits: boolean) =>
+    compileFilters(preset, filters, marketIdsOf(markets, waits));
 
-  const limitError = (items: number): ProtocolError | null => {
+  const notice = (code: string, subscriptionId: string, fields: object) =>
+    notify({ type: 'notice', code, ts: deps.nowMs(), subscription_id: subscriptionId, ...fields });
+  const waiting = createWaitingMarkets({
+    watch: deps.unresolved,
+    onResolved(id, type, item, rows) {
+      const current = subscriptions.get(id);
+      if (current === undefined) return;
+      const { slugs, conditions } = current.markets;
+      const withItem = (map: MarketItems['slugs']) => (map.has(item) ? new Map([...map, [item, rows] as const]) : map);
+      const markets =
+        type === 'slug' ? { slugs: withItem(slugs), conditions } : { slugs, conditions: withItem(conditions) };
+      const next = { ...current, markets, filter: compile(current.preset, current.filters, markets, true) };
+      subscriptions.replace(current, next, (seq) => notice('resolved', id, { [type]: item, ...at(seq) }));
+    },
+  });
+  /** Reports unknown items one by one, and waits for them. */
+  const waitFor = ({ id, waits, markets }: ActiveSubscription, reported: ReadonlySet<string>) => {
+    if (!waits) return;
+    for (const { type, item } of unresolvedOf(markets)) {
+      if (!reported.has(`${type} ${item}`)) notice('unresolved', id, { [type]: item });
+    }
+    waiting.watch(id, markets);
+  };
+
+  const limitError = (items: number, replaced: ActiveSubscription | null): ProtocolError | null => {
     if (items > peer.terms.filterItemsPerSubscription) {
       const allowed = peer.terms.filterItemsPerSubscription;
       return { code: 'filter_limit', message: `${items} filter items; your plan allows ${allowed} per subscription` };
     }
-    const subscriptions = all();
-    if (subscriptions.length + resume.retired >= limits.subscriptions) {
+    const others = subscriptions.all().filter((other) => other !== replaced);
+    const { retired } = subscriptions;
+    if (others.length + retired.count >= limits.subscriptions) {
       return { code: 'subscription_limit', message: `A connection may have ${limits.subscriptions} subscriptions` };
     }
     const allowed = peer.terms.filterItemsPerSubscription * limits.itemsFactor;
-    if (subscriptions.reduce((sum, other) => sum + other.items, items + resume.retiredItems) > allowed) {
+    if (others.reduce((sum, other) => sum + other.items, items + retired.items) > allowed) {
       return { code: 'filter_limit', message: `A connection of your plan may have ${allowed} filter items in all` };
     }
     return null;
   };
 
-  const clampWarnings = (filters: Filters): string[] => {
-    if (filters.since_seq !== undefined) {
-      return filters.since === undefined ? [] : ['since ignored: since_seq is given'];
-    }
-    if (filters.since !== undefined) {
-      const oldest = deps.nowMs() - peer.terms.sinceLookbackMs;
-      return filters.since < oldest
-        ? [`since clamped to the last ${peer.terms.sinceLookbackMs / 1000} s of your plan`]
-        : [];
-    }
-    return filters.snapshot_count > peer.terms.snapshotCap
-      ? [`snapshot_count clamped to ${peer.terms.snapshotCap}, the cap of your plan`]
-      : [];
-  };
-
-  const at = (seq: number) => {
-    const epoch = deps.epoch();
-    return epoch === null ? { seq } : { seq, cursor: `${epoch}:${seq}` };
-  };
-
-  const ack = (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
-    const selection =
-      subscription.preset === 'chainlink'
-        ? { price_source: priceSource(filters), twap_windows: filters.twap_windows ?? null }
-        : {};
-    const epoch = deps.epoch();
-    sendJson({
-      type: 'subscribed',
-      subscriber_id: id,
-      subscription_id: subscription.id,
-      subscription_type: subscription.preset,
-      ...selection,
-      ...(epoch === null ? {} : { epoch }),
-      warnings: warnings.slice(0, MAX_WARNINGS),
-    });
+  const ack = (subscription: ActiveSubscription, warnings: readonly string[]) => {
+    sendJson(subscribedFrame(id, subscription, deps.epoch(), warnings));
     // A connection has one selection of price feeds: a new one replaces it.
-    if (subscription.preset === 'chainlink') for (const other of all()) if (other.preset === 'chainlink') drop(other);
-  };
-
-  const snapshotRequest = (preset: PresetName, filters: Filters) => {
-    if (preset === 'chainlink') return null;
-    if (filters.since !== undefined) {
-      return { sinceMs: Math.max(filters.since, deps.nowMs() - peer.terms.sinceLookbackMs) };
-    }
-    const count = Math.min(filters.snapshot_count, peer.terms.snapshotCap);
-    return count === 0 ? null : { count };
+    if (subscription.preset !== 'chainlink') return;
+    for (const other of subscriptions.all()) if (other.preset === 'chainlink') drop(other);
   };
 
   /** Sends the ack and the snapshot and activates the subscription synchronously: no event is lost between them or sent twice. */
-  const goLive = async (subscription: ActiveSubscription, filters: Filters, warnings: readonly string[]) => {
-    const request = snapshotRequest(subscription.preset, filters);
+  const goLive = async (subscription: ActiveSubscription, warnings: readonly string[]) => {
+    const request = snapshotRequestOf(subscription, peer.terms, deps.nowMs());
     const { matches } = subscription.filter;
     let snapshot = request === null ? null : (await deps.snapshots.prepare(request, matches))();
     while (request !== null && snapshot === null && !peer.closed) {
@@ -200,11 +199,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
     }
     if (peer.closed) return;
     const cut = snapshot?.truncated === true ? ['snapshot cut to its newest events; use since_seq to get all'] : [];
-    const started: ActiveSubscription = { ...subscription, deliveredFrom: hub.head };
-    ack(started, filters, [...warnings, ...cut]);
+    ack(subscription, [...warnings, ...cut]);
     if (snapshot !== null) peer.sendSnapshot(snapshot.message);
-    live.set(started.id, started);
-    hub.activate(started);
+    subscriptions.startLive(subscription);
+    waitFor(subscription, new Set());
   };
 
   const endIfUsedUp = (preset: PresetName): boolean => {
@@ -225,52 +223,110 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const subscribe = async (preset: PresetName, filters: Filters, parseWarnings: readonly string[]) => {
     if (endIfUsedUp(preset)) return;
     const items = countFilterItems(filters);
-    const overLimit = limitError(items);
+    const overLimit = limitError(items, null);
     if (overLimit !== null) return sendError(overLimit);
-    let resolved: ResolvedFilters | ProtocolError;
+    const waits = deps.notices && preset !== 'chainlink';
+    let markets: MarketItems;
     try {
-      resolved = await resolveFilters(deps.lookup, preset, filters);
+      markets = await lookUpItems(deps.lookup, itemsToLookUp(preset, filters));
     } catch (error) {
       return unavailable('catalogue', error);
     }
     if (peer.closed) return;
-    if ('code' in resolved) return sendError(resolved);
+    const rejection = waits ? null : rejectionOf(markets);
+    if (rejection !== null) return sendError(rejection);
     const warnings = [
       ...parseWarnings,
-      ...(preset === 'chainlink' ? [] : clampWarnings(filters)),
-      ...resolved.warnings,
+      ...(preset === 'chainlink' ? [] : clampWarnings(filters, peer.terms, deps.nowMs())),
+      ...unresolvedOf(markets).map(({ type, item }) => `${type} not found: ${item}`),
     ];
-    const filter = compileFilters(preset, filters, resolved);
     try {
       const { since_seq: since } = filters;
       const lookback = { ...deps, lookbackMs: peer.terms.seqLookbackMs };
       const start = since === undefined ? null : await resolveSince(since, lookback);
       if (peer.closed) return;
       if (start !== null && 'code' in start) return sendError(start);
+      const { end_of_block: block, end_of_window: window } = filters;
       const subscription: ActiveSubscription = {
         id: `${id}:${++counter}`,
         preset,
-        filter,
+        filters,
+        markets,
+        waits,
+        filter: compile(preset, filters, markets, waits),
         member,
         items,
+        ends: block || window ? { block, window } : null,
         deliveredFrom: start?.afterSeq ?? hub.head,
       };
-      if (start === null) return await goLive(subscription, filters, warnings);
-      ack(subscription, filters, [...start.warnings, ...warnings]);
-      replaying.set(subscription.id, subscription);
-      resume.add(subscription);
+      if (start === null) return await goLive(subscription, warnings);
+      ack(subscription, [...start.warnings, ...warnings]);
+      subscriptions.startReplay(subscription);
+      waitFor(subscription, new Set());
     } catch (error) {
       unavailable('log', error);
     }
   };
 
-  const unsubscribe = (subscriptionId: string | null) => {
-    const subscription = subscriptionId === null ? null : (live.get(subscriptionId) ?? replaying.get(subscriptionId));
-    if (subscription === undefined) {
-      sendError({ code: 'invalid_message', message: `No such subscription: ${subscriptionId?.slice(0, 100)}` });
-      return;
+  const noSuchSubscription = (subscriptionId: string | null) =>
+    sendError({ code: 'invalid_message', message: `No such subscription: ${subscriptionId?.slice(0, 100)}` });
+
+  const update = async ({ subscriptionId, add, remove, warnings }: ClientMessage & { action: 'update' }) => {
+    const requested = subscriptions.get(subscriptionId);
+    if (requested === undefined) return noSuchSubscription(subscriptionId);
+    const { preset } = requested;
+    if (preset === 'chainlink') {
+      return sendError({ code: 'invalid_message', message: 'A chainlink subscription is replaced by a new one' });
     }
-    for (const ended of subscription === null ? all() : [subscription]) drop(ended);
+    const changed = updateFilters(requested.filters, { add, remove });
+    if ('code' in changed) return sendError(changed);
+    const { filters } = changed;
+    const items = countFilterItems(filters);
+    const overLimit = limitError(items, requested);
+    if (overLimit !== null) return sendError(overLimit);
+    let added: MarketItems;
+    try {
+      added = await lookUpItems(
+        deps.lookup,
+        itemsToLookUp(preset, { slugs: [...add.slugs], condition_ids: [...add.condition_ids] }),
+      );
+    } catch (error) {
+      return unavailable('catalogue', error);
+    }
+    // A replay may have ended meanwhile, and a waiting item may have appeared.
+    const current = subscriptions.get(subscriptionId);
+    if (peer.closed) return;
+    if (current === undefined) return noSuchSubscription(subscriptionId);
+    const kept = (map: MarketItems['slugs'], more: MarketItems['slugs'], names: readonly string[]) => {
+      const all = new Map([...map, ...more]);
+      return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) ?? []] as const] : [])));
+    };
+    const markets: MarketItems = {
+      slugs: kept(current.markets.slugs, added.slugs, filters.slugs),
+      conditions: kept(current.markets.conditions, added.conditions, filters.condition_ids),
+    };
+    const reported = new Set(unresolvedOf(current.markets).map(({ type, item }) => `${type} ${item}`));
+    const next = { ...current, filters, markets, items, waits: true, filter: compile(preset, filters, markets, true) };
+    subscriptions.replace(current, next, (seq) =>
+      sendJson({
+        type: 'updated',
+        subscriber_id: id,
+        subscription_id: subscriptionId,
+        ...at(seq),
+        warnings: [
+          ...warnings,
+          ...changed.warnings,
+          ...unresolvedOf(added).map(({ type, item }) => `${type} not found: ${item}`),
+        ].slice(0, MAX_WARNINGS),
+      }),
+    );
+    waitFor(next, reported);
+  };
+
+  const unsubscribe = (subscriptionId: string | null) => {
+    const subscription = subscriptionId === null ? null : subscriptions.get(subscriptionId);
+    if (subscription === undefined) return noSuchSubscription(subscriptionId);
+    for (const ended of subscription === null ? subscriptions.all() : [subscription]) drop(ended);
     const which = subscriptionId === null ? {} : { subscription_id: subscriptionId };
     sendJson({ type: 'unsubscribed', subscriber_id: id, ...which });
   };
@@ -280,6 +336,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     if (isProtocolError(message)) sendError(message);
     else if (message.action === 'ping') sendJson({ type: 'pong', ts: deps.nowMs() });
     else if (message.action === 'unsubscribe') unsubscribe(message.subscriptionId);
+    else if (message.action === 'update') await update(message);
     else await subscribe(message.preset, message.filters, message.warnings);
   };
   const queue = createRequestQueue({ limits: limits.pending, onError: deps.onError });
@@ -312,8 +369,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
       if (!queued) peer.end('tooManyPending');
     },
     position() {
-      if (live.size + replaying.size === 0) return {};
-      return at(Math.max(0, Math.min(hub.head, resume.examinedSeq)));
+      const seq = subscriptions.position();
+      return seq === null ? {} : at(seq);
     },
     sessionUsedUp(resetsAtMs) {
       sendJson({
@@ -325,21 +382,13 @@ export function createConnection(deps: ConnectionDeps): Connection {
       peer.end('sessionUsedUp');
     },
     checkAllowance() {
-      for (const preset of new Set(all().map((subscription) => subscription.preset)))
+      for (const preset of new Set(subscriptions.all().map((subscription) => subscription.preset)))
         if (!peer.closed && endIfUsedUp(preset)) return;
     },
     close() {
       queue.close();
-      for (const subscription of live.values()) hub.deactivate(subscription);
-      live.clear();
-      replaying.clear();
-      hub.drop(member);
+      waiting.forget();
+      subscriptions.close();
     },
   };
-}
-
-function priceSource(filters: Filters): string {
-  if (filters.price_source === 'spot') return 'spot';
-  if (filters.twap_windows === undefined) return 'follow_main';
-  return filters.twap_windows.length > 1 ? 'both' : `twap${filters.twap_windows[0]}`;
 }

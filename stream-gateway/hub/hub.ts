@@ -2,6 +2,8 @@ import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { CompiledFilter } from '../filters/compile.js';
 import { createSubscriptionIndex } from '../filters/subscription-index.js';
 import type { RecentEvents } from '../replay/recent-events.js';
+import { createIntervalTracker, type WantedEnds } from './interval-ends.js';
+import { createIntervalEndsWriter } from './interval-ends-writer.js';
 import type { LiveEvent } from './live-event.js';
 import type { NativeTopics } from './native-topics.js';
 import type { Peer } from './peer.js';
@@ -15,6 +17,8 @@ export interface Subscription {
   readonly deliveredFrom: number;
   /** Number of its filter items. */
   readonly items: number;
+  /** Ends of blocks and windows that it wants to be told; null: none. */
+  readonly ends: WantedEnds | null;
 }
 
 /** Fan-out state of one connection. */
@@ -74,7 +78,7 @@ export function createHub(deps: {
     member.lastSeq = event.seq;
     // An outbox would reorder events: topic messages leave before the outbox is flushed. A direct send makes the library send earlier topic messages first.
     if (member.native.size > 0) {
-      member.peer.sendEvent(event);
+      member.peer.sendLive(event);
       return;
     }
     if (member.outbox.length === 0) dirty.push(member);
@@ -88,6 +92,11 @@ export function createHub(deps: {
       member.outbox.length = 0;
     }
   };
+  /** Live subscriptions that want ends of blocks or windows. */
+  const withEnds = new Set<Subscription>();
+  const ends = createIntervalEndsWriter(createIntervalTracker(), flush);
+  const noSubscriptions: readonly Subscription[] = [];
+
   return {
     get head() {
       return head;
@@ -98,14 +107,18 @@ export function createHub(deps: {
     load(event) {
       recent.push(event);
       head = event.seq;
+      ends.before(event, noSubscriptions);
+      ends.after(event, noSubscriptions);
     },
     async publish(events) {
       for (const event of events) {
         recent.push(event);
         head = event.seq;
         current = event;
+        ends.before(event, withEnds);
         natives.publish(event);
         index.candidates(event, offer);
+        ends.after(event, withEnds);
         sliceBytes += event.frame.length;
         if (sliceBytes < SLICE_BYTES) continue;
         flush();
@@ -117,6 +130,7 @@ export function createHub(deps: {
     },
     activate(subscription) {
       const { filter, member } = subscription;
+      if (subscription.ends !== null) withEnds.add(subscription);
       if (!filter.unfiltered) {
         index.add(subscription);
         return;
@@ -130,6 +144,7 @@ export function createHub(deps: {
     },
     deactivate(subscription) {
       const { filter, member } = subscription;
+      withEnds.delete(subscription);
       if (!filter.unfiltered) {
         index.remove(subscription);
         return;

@@ -20,6 +20,8 @@ export class LiveEvent implements FilterableEvent {
   readonly wallets: readonly string[];
   readonly tokens: readonly string[];
   readonly condition_ids: readonly string[];
+  readonly slugs: readonly string[];
+  readonly block_number: number | null;
   readonly side: string | null;
   readonly usd: bigint | null;
   readonly feed: string | null;
@@ -38,6 +40,8 @@ export class LiveEvent implements FilterableEvent {
     this.wallets = event.wallets;
     this.tokens = event.tokens;
     this.condition_ids = event.condition_ids;
+    this.slugs = event.slugs;
+    this.block_number = event.block_number;
     this.side = event.side;
     this.usd = event.usd;
     this.feed = event.feed;

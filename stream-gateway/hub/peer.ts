@@ -56,12 +56,21 @@ export interface Peer extends NativeMember {
   /** Sends text of any size: its buffered bytes do not count against the bound. */
   sendSnapshot(message: Buffer): void;
   sendEvent(event: LiveEvent): void;
-  /** Sends the events in order, in as few writes as possible. */
+  /** Sends a live event; a slow reader is closed, or reported to the handler of `setOnSlow`, which then drops the event. */
+  sendLive(event: LiveEvent): void;
+  /** Sends live events in order, in as few writes as possible. */
   sendEvents(events: readonly LiveEvent[]): void;
   /** Combines the sends of `work` into as few writes as possible. */
   corked(work: () => void): void;
   heartbeat(message: string): void;
   buffered(): number;
+  /**
+   * A handler makes the connection survive slow reading: it is called instead of a close, with the seq of the live event that does not fit, or null between
+   * events. It must end live delivery. The other half of the bound is left for control frames.
+   */
+  setOnSlow(handler: ((seq: number | null) => void) | null): void;
+  /** Makes the library send messages of topics that it still buffers: it discards those of a topic that is left. */
+  flushTopics(): void;
   /** Closes the connection as a slow reader if its buffered bytes exceed the bound. */
   closeIfSlow(): void;
   /** Closes the connection as a slow reader. */
@@ -95,6 +104,7 @@ export function createPeer(deps: {
   /** Upper bound of the snapshot bytes that are still buffered. */
   let snapshotBytes = 0;
   let usage = { events: 0, priceFeeds: 0 };
+  let onSlow: ((seq: number | null) => void) | null = null;
 
   const end = (closing: CloseReason) => {
     if (closed) return;
@@ -106,11 +116,13 @@ export function createPeer(deps: {
     totals.slowCloses++;
     end('slowConsumer');
   };
-  const overBound = (size: number): boolean => {
+  const overBound = (size: number, bound = limits.maxBufferedBytes): boolean => {
     const buffered = socket.getBufferedAmount();
     snapshotBytes = Math.min(snapshotBytes, buffered);
-    return buffered > 0 && buffered + size > limits.maxBufferedBytes + snapshotBytes;
+    return buffered > 0 && buffered + size > bound + snapshotBytes;
   };
+  /** True if the connection has a handler for slow reading and `size` more bytes exceed the bound of live events. */
+  const shouldSkip = (size: number): boolean => onSlow !== null && overBound(size, limits.maxBufferedBytes / 2);
   /** True if `size` more bytes fit into the bound; otherwise closes the connection as a slow reader. */
   const fits = (size: number): boolean => {
     if (!overBound(size)) return true;
@@ -126,6 +138,16 @@ export function createPeer(deps: {
     totals.eventBytes += message.length;
     if (event.kind === 'price_feed') usage.priceFeeds += message.length;
     else usage.events += message.length;
+  };
+  /** False if the event was not sent. */
+  const sendLive = (event: LiveEvent): boolean => {
+    if (closed) return false;
+    if (shouldSkip((encoding === 'text' ? event.frame : event.deflated).length)) {
+      onSlow?.(event.seq);
+      return false;
+    }
+    sendEvent(event);
+    return true;
   };
   const sendControl = (message: string | Buffer) => {
     const size = Buffer.byteLength(message);
@@ -165,12 +187,10 @@ export function createPeer(deps: {
       snapshotBytes = Math.max(snapshotBytes, socket.getBufferedAmount());
     },
     sendEvent,
+    sendLive,
     sendEvents(events) {
-      if (events.length === 1) sendEvent(events[0] as LiveEvent);
-      else
-        corked(() => {
-          for (const event of events) sendEvent(event);
-        });
+      if (events.length === 1) sendLive(events[0] as LiveEvent);
+      else corked(() => void events.every(sendLive));
     },
     corked,
     heartbeat(message) {
@@ -181,7 +201,14 @@ export function createPeer(deps: {
       });
     },
     buffered: () => (closed ? 0 : socket.getBufferedAmount()),
+    setOnSlow(handler) {
+      onSlow = handler;
+    },
+    flushTopics() {
+      if (!closed) socket.ping(PING_PAYLOAD);
+    },
     closeIfSlow() {
+      if (!closed && shouldSkip(0)) onSlow?.(null);
       if (!closed) fits(0);
     },
     closeSlow,

@@ -1,4 +1,5 @@
-import { type Filters, filtersSchema, topLevelFilters } from '../../schemas/socket/client.js';
+import { type Filters, filterListsSchema, filtersSchema, topLevelFilters } from '../../schemas/socket/client.js';
+import type { FilterLists } from '../filters/update-filters.js';
 import { acceptsEventType, type ErrorCode, feedNames, isPresetName, type PresetName } from './presets.js';
 
 export type { Filters };
@@ -7,6 +8,13 @@ export type { Filters };
 export type ClientMessage =
   | { readonly action: 'ping' }
   | { readonly action: 'unsubscribe'; readonly subscriptionId: string | null }
+  | {
+      readonly action: 'update';
+      readonly subscriptionId: string;
+      readonly add: FilterLists;
+      readonly remove: FilterLists;
+      readonly warnings: readonly string[];
+    }
   | {
       readonly action: 'subscribe';
       readonly preset: PresetName;
@@ -37,7 +45,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 /** Bound of the lists that do not count as filter items: feeds, event types and TWAP windows. */
 const MAX_OTHER_LIST_ITEMS = 100;
 
-const chainlinkFilters = new Set(['feeds', 'price_source', 'twap_windows', 'snapshot_count', 'since', 'since_seq']);
+const chainlinkFilters = new Set([
+  ...['feeds', 'price_source', 'twap_windows', 'snapshot_count', 'since', 'since_seq'],
+  ...['on_slow', 'end_of_window'],
+]);
 
 /** Oracle prices have no wallets, markets or sizes: such filters are ignored with a warning. */
 const ignoredFilters = (filters: Record<string, unknown>): string[] =>
@@ -56,7 +67,7 @@ const itemPatterns = {
 const MAX_INVALID_ITEMS = 20;
 
 /** Warnings about items that no event can carry; a list that consists only of such items matches nothing. */
-function malformedItems(filters: Filters): string[] {
+function malformedItems(filters: Pick<Filters, keyof typeof itemPatterns>): string[] {
   const warnings: string[] = [];
   for (const [name, pattern] of Object.entries(itemPatterns) as [keyof typeof itemPatterns, RegExp][]) {
     const items = filters[name];
@@ -109,6 +120,31 @@ function parseSubscribe(message: Record<string, unknown>, maxItems: number): Cli
   return { action: 'subscribe', preset: type, filters: data, warnings };
 }
 
+function parseUpdate(message: Record<string, unknown>, maxItems: number): ClientMessage | ProtocolError {
+  const { subscription_id: subscriptionId } = message;
+  if (typeof subscriptionId !== 'string') return invalidMessage('update needs the subscription_id of a subscription');
+  const lists: FilterLists[] = [];
+  for (const name of ['add', 'remove'] as const) {
+    const requested = message[name] ?? {};
+    if (!isObject(requested)) return invalidMessage(`${name} must be an object`);
+    const listed = countListedItems(requested);
+    if (listed > maxItems) {
+      return { code: 'filter_limit', message: `${listed} filter items; your plan allows ${maxItems} per subscription` };
+    }
+    const parsed = filterListsSchema.safeParse(requested);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      return invalidMessage(`${[name, ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'invalid'}`);
+    }
+    lists.push(parsed.data);
+  }
+  const [add, remove] = lists as [FilterLists, FilterLists];
+  if (countListedItems({ ...add }) + countListedItems({ ...remove }) === 0)
+    return invalidMessage('update needs items in add or remove');
+  const warnings = malformedItems({ wallets: [...add.wallets], tokens: [...add.tokens], markets: [] });
+  return { action: 'update', subscriptionId, add, remove, warnings };
+}
+
 /**
  * Parses one text frame. Never throws: an invalid frame yields the error to send. A subscription with more than `maxItems` filter items is
  * rejected before validation.
@@ -126,6 +162,7 @@ export function parseClientMessage(text: string, maxItems = Number.POSITIVE_INFI
     const id = message.subscription_id ?? null;
     return id === null || typeof id === 'string' ? { action: 'unsubscribe', subscriptionId: id } : INVALID_MESSAGE;
   }
+  if (message.action === 'update') return parseUpdate(message, maxItems);
   if (message.action === 'subscribe') return parseSubscribe(message, maxItems);
   return INVALID_MESSAGE;
 }

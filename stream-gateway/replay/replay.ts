@@ -1,17 +1,23 @@
 import { yieldToEventLoop } from '../../infra/event-loop.js';
-import type { Hub, Subscription } from '../hub/hub.js';
+import type { Subscription } from '../hub/hub.js';
+import { createIntervalTracker } from '../hub/interval-ends.js';
+import { createIntervalEndsWriter, type IntervalEndsWriter } from '../hub/interval-ends-writer.js';
 import type { LiveEvent } from '../hub/live-event.js';
 import type { Peer } from '../hub/peer.js';
 import type { History } from './history.js';
 import type { RecentEvents } from './recent-events.js';
 
 export interface Replay {
-  /** Sends the subscription every matching event with a seq above its `deliveredFrom`, then activates it in the hub. */
+  /** Sends the subscription every matching event with a seq above its `deliveredFrom`, then calls `onLive`. */
   add(subscription: Subscription): void;
+  /** Continues with another filter after the newest examined event, the `deliveredFrom` of the result; null if the subscription is not being replayed. */
+  replace<S extends Subscription>(current: S, next: S): S | null;
   /** Stops the replay of a subscription; false if it was not being replayed. */
   remove(subscription: Subscription): boolean;
-  /** Call when a live subscription of the connection has ended: a running replay does not repeat the events it delivered. */
-  retire(subscription: Subscription): void;
+  /** Call when a live subscription of the connection has ended after `upToSeq`: a running replay does not repeat the events it delivered. */
+  retire(subscription: Subscription, upToSeq: number): void;
+  /** seq of the newest event examined for a subscription that is being replayed. */
+  examinedSeqOf(subscription: Subscription): number;
   /** Newest event examined for all replayed subscriptions; infinity without one. */
   readonly examinedSeq: number;
   /** Number of ended subscriptions whose delivered ranges a running replay still needs. */
@@ -36,24 +42,24 @@ const BATCH_EVENTS = 250;
  */
 export function createReplay(deps: {
   peer: Peer;
-  hub: Hub;
   recent: RecentEvents;
   history: History;
   /** Live subscriptions of the connection. */
   live: () => Iterable<Subscription>;
   /** Resolves when all received messages are handled, so that their subscriptions join the same pass. */
   idle: () => Promise<void>;
-  /** Called when a subscription has caught up and is live. */
+  /** Called when a subscription has caught up; it must be activated in the hub at once. */
   onLive: (subscription: Subscription) => void;
   /** Called when the next events of these subscriptions are no longer retained or cannot be read; they have ended. */
   onLost: (subscriptions: readonly Subscription[], error: unknown) => void;
 }): Replay {
-  const { peer, hub, recent, history } = deps;
+  const { peer, recent, history } = deps;
   let waiting: Subscription[] = [];
   let group: Subscription[] = [];
   let retired: DeliveredRange[] = [];
   let cursor = -1;
   let running = false;
+  let ends: IntervalEndsWriter = createIntervalEndsWriter(createIntervalTracker(), () => undefined);
 
   const join = () => {
     const joining = waiting.filter(({ deliveredFrom }) => deliveredFrom >= cursor);
@@ -72,8 +78,11 @@ export function createReplay(deps: {
   };
   const offer = (event: LiveEvent) => {
     cursor = event.seq;
-    if (!group.some(({ deliveredFrom, filter }) => event.seq > deliveredFrom && filter.matches(event))) return;
-    if (!isDelivered(event)) peer.sendEvent(event);
+    ends.before(event, group);
+    if (group.some(({ deliveredFrom, filter }) => event.seq > deliveredFrom && filter.matches(event))) {
+      if (!isDelivered(event)) peer.sendEvent(event);
+    }
+    ends.after(event, group);
   };
 
   /** Sends a batch from memory; true if the newest event is reached. */
@@ -113,6 +122,7 @@ export function createReplay(deps: {
 
   const pass = async (): Promise<void> => {
     cursor = Math.min(...waiting.map(({ deliveredFrom }) => deliveredFrom));
+    ends = createIntervalEndsWriter(createIntervalTracker(), () => undefined);
     join();
     let offset: number | null = null;
     while (group.length > 0 && !peer.closed) {
@@ -130,10 +140,7 @@ export function createReplay(deps: {
       if (stepFromMemory()) {
         const caughtUp = group;
         group = [];
-        for (const subscription of caughtUp) {
-          hub.activate(subscription);
-          deps.onLive(subscription);
-        }
+        for (const subscription of caughtUp) deps.onLive(subscription);
       } else await yieldToEventLoop();
     }
   };
@@ -159,6 +166,18 @@ export function createReplay(deps: {
       waiting.push(subscription);
       if (!running) void run();
     },
+    replace(current, next) {
+      if (waiting.includes(current)) {
+        const continued = { ...next, deliveredFrom: current.deliveredFrom };
+        waiting = waiting.map((other) => (other === current ? continued : other));
+        return continued;
+      }
+      if (!group.includes(current)) return null;
+      retired.push({ subscription: current, afterSeq: current.deliveredFrom, upToSeq: cursor });
+      const continued = { ...next, deliveredFrom: cursor };
+      group = group.map((other) => (other === current ? continued : other));
+      return continued;
+    },
     remove(subscription) {
       if (waiting.includes(subscription)) {
         waiting = waiting.filter((other) => other !== subscription);
@@ -169,9 +188,10 @@ export function createReplay(deps: {
       retired.push({ subscription, afterSeq: subscription.deliveredFrom, upToSeq: cursor });
       return true;
     },
-    retire(subscription) {
-      if (running) retired.push({ subscription, afterSeq: subscription.deliveredFrom, upToSeq: hub.head });
+    retire(subscription, upToSeq) {
+      if (running) retired.push({ subscription, afterSeq: subscription.deliveredFrom, upToSeq });
     },
+    examinedSeqOf: (subscription) => (group.includes(subscription) ? cursor : subscription.deliveredFrom),
     get examinedSeq() {
       const replayed = group.length > 0 ? cursor : Number.POSITIVE_INFINITY;
       return waiting.reduce((oldest, { deliveredFrom }) => Math.min(oldest, deliveredFrom), replayed);
