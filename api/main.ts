@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { createAccountCommands } from '../infra/accounts/commands.js';
 import { createLedgerView } from '../infra/accounts/ledger-view.js';
@@ -9,6 +11,7 @@ import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { readOrCreateSecret } from '../infra/files/secret.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
+import { createPlatform } from '../infra/social/platform/platform.js';
 import { createSourceStatusView } from '../infra/sources/source-status-view.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
@@ -30,6 +33,7 @@ import { loadStatusCheck } from './readiness/load-status.js';
 import { createTableProgress } from './readiness/table-progress.js';
 import { chainCheck } from './routes/health/health.js';
 import { createService } from './service.js';
+import { createPostWriter } from './social/post-writer.js';
 import { createGatewayView } from './sources/gateway-view.js';
 import { createClickHouseTables } from './tables/clickhouse-tables.js';
 import { createChainState } from './wallets/chain-state.js';
@@ -81,7 +85,8 @@ runProcess({
       'billable',
     ]);
 
-    const usage = createUsageRecorder({ log, codec, logger, metrics });
+    const processId = randomUUID();
+    const usage = createUsageRecorder({ log, codec, logger, metrics, processId });
     const rateWindow = openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
     const commands = createAccountCommands({ log, codec });
     const service = createService({
@@ -118,6 +123,15 @@ runProcess({
       metrics,
       chainState: config.sources.rpcUrl === undefined ? null : createChainState({ url: config.sources.rpcUrl }),
       profiles: config.sources.mode === 'live' ? createProfiles({ url: config.sources.gammaUrl }) : null,
+      social: {
+        platform:
+          config.social.token === undefined
+            ? null
+            : createPlatform({ ...config.social, token: config.social.token, logger, metrics, nowMs: Date.now, pause }),
+        writer: createPostWriter({ log, codec, metrics, nowMs: Date.now }),
+        countSearch: (caller) => usage.add(caller, 'social_searches', 1),
+        processId,
+      },
       nowMs: Date.now,
       trustedProxies: config.trustedProxies,
       allowedHosts: config.allowedHosts,

@@ -4,6 +4,7 @@ import type { LedgerView } from '../infra/accounts/ledger-view.js';
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { UsedUpUntil } from '../infra/accounts/used-up.js';
 import type { Log } from '../infra/log/port.js';
+import type { SocialPlatform } from '../infra/social/port.js';
 import type { SourceStatusView } from '../infra/sources/source-status-view.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
@@ -56,6 +57,7 @@ import { createEventRoute } from './routes/event/event.js';
 import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
+import { createSocialRoutes } from './routes/social/routes.js';
 import { createStatusRoute } from './routes/status/status.js';
 import { createV1PnlRoute, DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
 import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
@@ -65,6 +67,9 @@ import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
 import { createV3Routes } from './routes/v3/routes.js';
+import type { PostWriter } from './social/post-writer.js';
+import { createSocialPosts } from './social/posts.js';
+import { type CountSearch, createSearchQuota } from './social/quota.js';
 import type { GatewayView } from './sources/gateway-view.js';
 import type { Tables } from './tables/port.js';
 import type { ChainState, Profiles } from './wallets/ports.js';
@@ -107,6 +112,14 @@ export interface ServiceDeps {
   readonly chainState: ChainState | null;
   /** null: names are not resolved. */
   readonly profiles: Profiles | null;
+  readonly social: {
+    /** null: none is configured; stored posts are served. */
+    readonly platform: SocialPlatform | null;
+    readonly writer: PostWriter;
+    readonly countSearch: CountSearch;
+    /** Id under which `countSearch` records usage. */
+    readonly processId: string;
+  };
   readonly nowMs: () => number;
   readonly trustedProxies: readonly string[];
   /** Host names accepted in `Host`, besides loopback names and IP addresses. */
@@ -198,6 +211,11 @@ export function createService(deps: ServiceDeps): Service {
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers }),
     createOverlapRoute({ tables, nowMs, dataVersion }),
+    ...createSocialRoutes({
+      posts: createSocialPosts({ tables, platform: deps.social.platform, writer: deps.social.writer, nowMs }),
+      quota: createSearchQuota({ tables, processId: deps.social.processId, count: deps.social.countSearch }),
+      rateLimitStore: deps.rateLimitStore,
+    }),
   ];
   const upgradeUrl = `${deps.baseUrl}/docs#plans`;
   const openApi = openApiDocument(routes, { upgradeUrl, version: API_VERSION });

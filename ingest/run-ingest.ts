@@ -28,6 +28,8 @@ import { pause } from './shared/pause.js';
 import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
 import { assertSingleSourceMode } from './shared/single-source-mode.js';
 import { createSourceStatus, type SourceStatusWriter } from './shared/source-status.js';
+import { readRecordedPosts } from './social/recorded-posts.js';
+import { runSocial } from './social/run-social.js';
 
 /** Computes a value on first use. */
 function lazy<T>(compute: () => T): () => T {
@@ -204,6 +206,12 @@ async function runSources(deps: {
       async () => {
         if (orderBookStatus !== null)
           await supervise('orderbook', () => runOrderBookSource(orderBookStatus), orderBookStatus);
+      },
+      async () => {
+        // Live posts are fetched by the API on request.
+        if (sources.mode === 'live') return;
+        const run = async () => runSocial({ ...shared, pages: await readRecordedPosts(sources.recordedDir) });
+        await supervise('social', run, { update: () => undefined });
       },
       async () => {
         while (!signal.aborted) {

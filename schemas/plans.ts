@@ -1,4 +1,4 @@
-import type { Account, CustomLimits, Meter, Plan } from './types.gen.js';
+import type { Account, AccountMeter, CustomLimits, Plan } from './types.gen.js';
 
 /** A limit; `null` means unlimited. */
 export type Limit = number | null;
@@ -32,7 +32,7 @@ export interface PlanTerms {
   /** Successful social searches per calendar month (UTC). */
   readonly socialSearchesPerMonth: number;
   /** Quantity per service month, by meter. */
-  readonly monthlyAllowance: Readonly<Record<Meter, Limit>>;
+  readonly monthlyAllowance: Readonly<Record<AccountMeter, Limit>>;
   readonly features: Readonly<Record<Feature, boolean>>;
 }
 

@@ -1363,7 +1363,7 @@ export interface UnknownLog {
   readonly data: string;
 }
 
-export type Meter = 'api_requests' | 'orderbook_chainlink_bytes' | 'onchain_event_bytes';
+export type Meter = 'api_requests' | 'orderbook_chainlink_bytes' | 'onchain_event_bytes' | 'social_searches';
 
 /** What one key of an account has used of one meter in one UTC hour so far, counted by one process. Later records of an id replace earlier ones. */
 export interface Usage {

@@ -147,9 +147,12 @@ export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorRespon
       return respond(failure.status, { error, ...tier });
     }
     case 'rate_limited':
-      return respond(429, format.rateLimited(failure), { 'retry-after': String(retryAfterS(failure)) });
+      return respond(429, format.rateLimited(failure), {
+        ...failure.headers,
+        'retry-after': String(retryAfterS(failure)),
+      });
     case 'bad_parameter':
-      return respond(400, { error: failure.message, ...failure.fields });
+      return respond(failure.status ?? 400, { error: failure.message, ...failure.fields });
     case 'unknown_parameter':
       return respond(400, {
         error: format.unknownParameter(failure.name.slice(0, MAX_SHOWN_NAME_LENGTH), suggestionFor(failure)),

@@ -28,10 +28,14 @@ export type Failure =
       readonly scope?: string;
       /** Replaces the group's text (limits with their own wording). */
       readonly message?: string;
+      /** Further headers of the response. */
+      readonly headers?: Readonly<Record<string, string>>;
     }
   | {
       readonly kind: 'bad_parameter';
       readonly message: string;
+      /** Default: 400. */
+      readonly status?: 422;
       /** Accepted values, as further fields of the body. */
       readonly fields?: Readonly<Record<string, number>>;
     }

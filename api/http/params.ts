@@ -26,14 +26,22 @@ export function requiredText(name: string) {
 
 /** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. */
 export function integerParam(
-  options: ParamDoc & { invalid: string; min: number; max: number; clamp?: boolean; documentedMax?: boolean },
+  options: ParamDoc & {
+    invalid: string;
+    min: number;
+    max: number;
+    clamp?: boolean;
+    documentedMax?: boolean;
+    /** Status of the rejection; default: 400. */
+    status?: 422;
+  },
 ) {
   const bounded = z.string().transform((text, context): number => {
     const value = integerFrom(text);
     const outside = value !== null && (value < options.min || value > options.max);
     const isRejected = outside && (options.clamp !== true || value < Math.min(0, options.min));
     if (value === null || isRejected) {
-      context.addIssue({ code: 'custom', message: options.invalid });
+      context.addIssue({ code: 'custom', message: options.invalid, params: { status: options.status } });
       return z.NEVER;
     }
     return Math.min(options.max, Math.max(options.min, value));

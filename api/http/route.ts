@@ -139,7 +139,10 @@ function parseInput<S extends z.ZodType>(
   const [issue] = result.error.issues;
   const [name, text] = [String(issue?.path[0] ?? ''), issue?.message ?? 'Invalid input'];
   const alias = usedAliases[name];
-  throw new ApiError({ kind, message: alias === undefined ? text : text.replace(name, alias) });
+  const message = alias === undefined ? text : text.replace(name, alias);
+  // Parameters of some API groups are rejected with 422 by their values, see integerParam.
+  const unprocessable = issue?.code === 'custom' && issue.params?.status === 422;
+  throw new ApiError(kind === 'bad_parameter' && unprocessable ? { kind, message, status: 422 } : { kind, message });
 }
 
 /** Declares a route; routing, validation, OpenAPI and the reference pages are derived from the declaration. */

@@ -18,6 +18,8 @@ export async function enforceFeatureLimit(
   store: RateLimitStore,
   limit: FeatureLimit,
   request: { readonly caller: Caller | null; readonly nowMs: number },
+  /** Further headers of a rejection. */
+  headers?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const bucket = {
     key: `${limit.name}:${request.caller?.keyHash ?? ''}`,
@@ -33,5 +35,6 @@ export async function enforceFeatureLimit(
     nowMs: request.nowMs,
     limitPerMinute: limit.requests,
     message: limit.message(Math.ceil(retryAtMs / 1000)),
+    ...(headers === undefined ? {} : { headers }),
   });
 }

@@ -166,6 +166,8 @@ describe('redactConfig', () => {
     ['CLICKHOUSE_PASSWORD', secret],
     ['LOG_URL', `kafka://user:${secret}@broker.example:9092`],
     ['RTDS_URL', `wss://prices.example/${secret}`],
+    ['SOCIAL_API_TOKEN', secret],
+    ['SOCIAL_API_URL', `https://user:${secret}@posts.example/2`],
     ['GAMMA_URL', `https://user:${secret}@catalogue.example`],
     ['GAMMA_URL', `https://catalogue.example/?token=${secret}`],
   ])('prints no secret of %s: %s', (name, value) => {

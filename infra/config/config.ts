@@ -4,6 +4,7 @@ import { type BillingConfig, billingOf, redactBilling } from './billing-config.j
 import { environment, type ParsedEnvironment } from './environment.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
+import { type SocialConfig, socialOf } from './social-config.js';
 
 /** The schema registry whose ids are used instead of the committed file's. */
 export interface SchemaRegistryConfig {
@@ -81,6 +82,7 @@ export interface Config {
   /** Whether accounts that have used up their capacity are rejected. */
   readonly usageEnforcement: boolean;
   readonly billing: BillingConfig;
+  readonly social: SocialConfig;
   readonly sources: {
     /** `recorded` unless POLYGON_RPC_URL is set. */
     readonly mode: 'recorded' | 'live';
@@ -206,6 +208,7 @@ export function loadConfig(env: Environment = process.env): Config {
     signIn: signInOf(e),
     usageEnforcement: e.USAGE_ENFORCEMENT,
     billing: billingOf(e),
+    social: socialOf(e),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
       rpcUrl: e.POLYGON_RPC_URL,
@@ -250,6 +253,7 @@ export function redactConfig(config: Config): Config {
       },
     },
     billing: redactBilling(config.billing),
+    social: { ...config.social, url: redactUrl(config.social.url), token: config.social.token && '[redacted]' },
     signIn: {
       mail: config.signIn.mail && { ...config.signIn.mail, smtpUrl: redactUrl(config.signIn.mail.smtpUrl) },
       oidc: config.signIn.oidc && { ...config.signIn.oidc, clientSecret: '[redacted]' },

@@ -210,6 +210,24 @@ export const environment = z.object({
     'Sources',
     'Catalogue (used together with `POLYGON_RPC_URL`).',
   ),
+  SOCIAL_API_TOKEN: setting(
+    z
+      .string()
+      .min(10)
+      .max(500)
+      .regex(/^[\x21-\x7e]+$/, 'printable characters without spaces')
+      .optional(),
+    'Sources',
+    "Bearer token of the social platform's API v2. Requests for social posts are then answered from the platform.",
+    'none: stored posts only',
+  ),
+  SOCIAL_API_TOKEN_FILE: setting(z.string().optional(), 'Sources', 'File that contains `SOCIAL_API_TOKEN`.', 'none'),
+  SOCIAL_API_URL: setting(
+    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).default('https://api.x.com/2'),
+    'Sources',
+    "Base of the social platform's API v2.",
+  ),
+  SOCIAL_FULL_ARCHIVE: setting(flag, 'Sources', 'Whether the token may search posts older than 7 days.'),
   ORDERBOOK_WS_URL: setting(
     z.url().default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
     'Sources',

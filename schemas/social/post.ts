@@ -13,8 +13,8 @@ export interface PostBody {
   };
   readonly author: { readonly id: string; readonly name: string; readonly username: string };
   readonly conversation_id: string;
-  readonly urls?: readonly PostUrl[];
-  readonly media?: readonly PostMedia[];
+  readonly urls?: PostUrl[];
+  readonly media?: PostMedia[];
   readonly card?: PostCard;
   readonly quoted_tweet?: PostBody;
   /** Markdown. */

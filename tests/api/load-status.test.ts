@@ -35,6 +35,8 @@ describe('routes while tables load', () => {
       '/v1/resolve/{query}',
       '/v1/status',
       ...Array.from({ length: 3 }, () => '/v2/copy-pnl/wallets'),
+      '/v2/x/search',
+      '/v2/x/user/{handle}/tweets',
     ]);
   });
 

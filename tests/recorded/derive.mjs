@@ -19,7 +19,8 @@ if (source === undefined) {
 }
 const out = path.join(path.dirname(fileURLToPath(import.meta.url)), 'set');
 mkdirSync(out, { recursive: true });
-for (const file of readdirSync(out)) rmSync(path.join(out, file));
+// Posts are derived by derive/social.mjs.
+for (const file of readdirSync(out)) if (file !== 'social') rmSync(path.join(out, file));
 
 const ticks = deriveTicks(source);
 const catalog = deriveCatalog(source);

@@ -12,6 +12,7 @@ import type { CompletedRequest } from '../../api/metering/port.js';
 import type { LoadStatus } from '../../api/readiness/load-status.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
 import { createService, type Service } from '../../api/service.js';
+import { createPostWriter } from '../../api/social/post-writer.js';
 import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
@@ -22,9 +23,10 @@ import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import type { SocialPlatform } from '../../infra/social/port.js';
 import { createSourceStatusView } from '../../infra/sources/source-status-view.js';
 import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
-import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
 import { migrations } from '../../processors/migrations.js';
@@ -51,6 +53,8 @@ export interface ApiHarness {
   readonly metered: CompletedRequest[];
   /** Mails that were sent. */
   readonly mails: Mail[];
+  /** Account of each counted search of social posts. */
+  readonly searches: string[];
   /** The API's clock. */
   readonly clock: { nowMs: number };
   /** All statements that the API has sent to the tables. */
@@ -115,6 +119,8 @@ export async function startApi(options: {
   provider?: IdentityProvider;
   /** Default: packages are not sold. */
   payments?: PaymentProvider;
+  /** Platform of social posts; default: none. */
+  platform?: (metrics: Metrics) => SocialPlatform;
   /** Default: silent. */
   logger?: Logger;
   /** Default: http://api.test */
@@ -164,6 +170,7 @@ export async function startApi(options: {
     reachable: async () => faults.reachable && (await real.reachable()),
   };
   const metered: CompletedRequest[] = [];
+  const searches: string[] = [];
   const mails: Mail[] = [];
   const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
   const service = createService({
@@ -191,6 +198,12 @@ export async function startApi(options: {
     metrics,
     chainState: options.chainState ?? null,
     profiles: options.profiles ?? null,
+    social: {
+      platform: options.platform?.(metrics) ?? null,
+      writer: createPostWriter({ log, codec, metrics, nowMs: () => clock.nowMs }),
+      countSearch: (caller) => searches.push(caller.accountId),
+      processId: 'test',
+    },
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
     allowedHosts: ['api.test'],
@@ -236,6 +249,7 @@ export async function startApi(options: {
     service,
     metered,
     mails,
+    searches,
     clock,
     statements,
     faults,

@@ -1,0 +1,44 @@
+/** Results younger than this are repeated. */
+const TTL_MS = 30_000;
+const MAX_ENTRIES = 1_000;
+
+interface Entry<T> {
+  readonly startedMs: number;
+  readonly value: Promise<T>;
+}
+
+export interface RecentFetches<T> {
+  /** The result of `load`, or of the last load of `key` if it began less than 30 s ago. Concurrent requests share one load; failed ones are not repeated. */
+  get(
+    key: string,
+    load: () => Promise<T>,
+  ): Promise<{ readonly value: T; readonly startedMs: number; readonly isRepeated: boolean }>;
+}
+
+/** Remembers the results of the last 30 s, at most 1,000. */
+export function createRecentFetches<T>(options: { readonly nowMs: () => number }): RecentFetches<T> {
+  // In order of start.
+  const entries = new Map<string, Entry<T>>();
+  const isCurrent = ({ startedMs }: Entry<T>): boolean => {
+    const ageMs = options.nowMs() - startedMs;
+    return ageMs >= 0 && ageMs < TTL_MS;
+  };
+  return {
+    async get(key, load) {
+      for (const [old, entry] of entries) {
+        if (isCurrent(entry) && entries.size < MAX_ENTRIES) break;
+        entries.delete(old);
+      }
+      const found = entries.get(key);
+      if (found !== undefined) return { value: await found.value, startedMs: found.startedMs, isRepeated: true };
+      const entry: Entry<T> = { startedMs: options.nowMs(), value: load() };
+      entries.set(key, entry);
+      try {
+        return { value: await entry.value, startedMs: entry.startedMs, isRepeated: false };
+      } catch (error) {
+        if (entries.get(key) === entry) entries.delete(key);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { FatalError } from '../errors.js';
+import type { ParsedEnvironment } from './environment.js';
+
+/** The platform of social posts. */
+export interface SocialConfig {
+  /** Base of its API v2. */
+  readonly url: string;
+  /** Bearer token; undefined: no platform, stored posts are served. */
+  readonly token: string | undefined;
+  /** Whether the token may search posts older than 7 days. */
+  readonly fullArchive: boolean;
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Throws FatalError when the token would be sent unencrypted. */
+export function socialOf(e: ParsedEnvironment): SocialConfig {
+  const { protocol, hostname } = new URL(e.SOCIAL_API_URL);
+  if (e.SOCIAL_API_TOKEN !== undefined && protocol !== 'https:' && !LOOPBACK.test(hostname))
+    throw new FatalError('Bad configuration:\n  SOCIAL_API_URL: needs https, except on loopback');
+  return { url: e.SOCIAL_API_URL, token: e.SOCIAL_API_TOKEN, fullArchive: e.SOCIAL_FULL_ARCHIVE };
+}

@@ -1,0 +1,120 @@
+import { readText } from '../../http/read-text.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import { PlatformError } from '../port.js';
+import { problemAnswer } from './answer.js';
+
+export interface PlatformHttpOptions {
+  /** Base of the API, e.g. https://api.x.com/2 */
+  readonly url: string;
+  /** Bearer token of the app. */
+  readonly token: string;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly nowMs: () => number;
+  readonly pause: (ms: number) => Promise<unknown>;
+  /** Time for one attempt. */
+  readonly timeoutMs?: number;
+}
+
+export interface PlatformHttp {
+  /** Parsed JSON of a 200; null for a 404. Rejects with PlatformError. */
+  get(path: string, params: Readonly<Record<string, string>>): Promise<unknown>;
+}
+
+const TIMEOUT_MS = 8_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+/** Attempts for failures that may pass, with a pause that doubles. */
+const ATTEMPTS = 3;
+const FIRST_PAUSE_MS = 250;
+const RETRY_AFTER_S = 5;
+const UNAUTHORIZED_RETRY_S = 60;
+/** The platform counts requests in windows of 15 minutes. */
+const WINDOW_S = 900;
+
+/** First path segments without ids: requests of one kind share a rate limit of the platform. */
+const kindOf = (path: string): string => path.replace(/\d+/g, ':id').replace(/(by\/username\/).*/, '$1:handle');
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Requests to the platform's API: timeouts, retries of server errors, its rate limit, bounded responses. */
+export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
+  const { logger, nowMs } = options;
+  const requests = options.metrics.counter('social_platform_requests_total', 'Requests to the platform of posts', [
+    'status',
+  ]);
+  /** Unix ms until which the platform rejects requests of a kind. */
+  const blockedUntil = new Map<string, number>();
+
+  const rateLimited = (untilMs: number): PlatformError => {
+    const retryAfterS = Math.min(WINDOW_S, Math.max(1, Math.ceil((untilMs - nowMs()) / 1000)));
+    return new PlatformError('rate_limited', 'The platform limits the rate of requests', retryAfterS);
+  };
+
+  const send = async (path: string, params: Readonly<Record<string, string>>) => {
+    const url = new URL(`${options.url.replace(/\/+$/, '')}${path}`);
+    for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
+    try {
+      const response = await fetch(url, {
+        headers: { authorization: `Bearer ${options.token}` },
+        // The token must not follow a redirect to another host.
+        redirect: 'error',
+        signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
+      });
+      const text = await readText(response, MAX_BYTES);
+      requests.inc({ status: String(response.status) });
+      return { status: response.status, headers: response.headers, text };
+    } catch (error) {
+      requests.inc({ status: 'failed' });
+      return { status: 0, headers: new Headers(), text: '', error };
+    }
+  };
+
+  return {
+    async get(path, params) {
+      const kind = kindOf(path);
+      const untilMs = blockedUntil.get(kind) ?? 0;
+      if (untilMs > nowMs()) throw rateLimited(untilMs);
+      for (let attempt = 1; ; attempt += 1) {
+        const { status, headers, text, error } = await send(path, params);
+        if (status === 200) {
+          const answer = parseJson(text);
+          if (answer === undefined)
+            throw new PlatformError('malformed', 'The platform did not send JSON', RETRY_AFTER_S);
+          return answer;
+        }
+        if (status === 404) return null;
+        if (status === 429) {
+          const resetS = Number(headers.get('x-rate-limit-reset'));
+          const limitedUntilMs = resetS > 0 ? Math.min(resetS * 1000, nowMs() + WINDOW_S * 1000) : nowMs() + 60_000;
+          blockedUntil.set(kind, limitedUntilMs);
+          logger.warn({ path: kind, untilMs: limitedUntilMs }, 'the platform of posts limits the rate of requests');
+          throw rateLimited(limitedUntilMs);
+        }
+        if (status === 401 || status === 403) {
+          logger.error(
+            { path: kind, status },
+            'the platform of posts does not accept SOCIAL_API_TOKEN for this request',
+          );
+          throw new PlatformError('unauthorized', `The platform responded with ${status}`, UNAUTHORIZED_RETRY_S);
+        }
+        if (status >= 400 && status < 500) {
+          const problem = problemAnswer.safeParse(parseJson(text));
+          const reason = problem.success ? (problem.data.errors?.[0]?.message ?? problem.data.detail) : undefined;
+          throw new PlatformError('bad_query', reason?.slice(0, 300) ?? `status ${status}`, RETRY_AFTER_S);
+        }
+        if (attempt === ATTEMPTS) {
+          const what = status === 0 ? 'cannot be reached' : `responded with ${status}`;
+          throw new PlatformError('unavailable', `The platform ${what}`, RETRY_AFTER_S, { cause: error });
+        }
+        await options.pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      }
+    },
+  };
+}
