@@ -15,7 +15,7 @@ import type { RateLimiter } from '../limits/rate-limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
 import { rejectUntilReady } from '../readiness/reject-until-ready.js';
 import type { TableProgress } from '../readiness/table-progress.js';
-import { cors, requestIdOf, requestIds } from './headers.js';
+import { cors, requestIdOf, requestIds, secureHeaders } from './headers.js';
 import type { Reply, Route } from './route.js';
 import { guardHost, guardWrites } from './site-guards.js';
 
@@ -106,7 +106,13 @@ export function createApp(deps: AppDeps): Express {
   ]);
   const failures = deps.metrics.counter('api_failures_total', 'Rejected or failed requests', ['api_group', 'kind']);
 
-  app.use(requestIds(), guardHost(deps.allowedHosts), cors(), guardWrites(deps.serverOrigin));
+  app.use(
+    requestIds(),
+    secureHeaders(deps.serverOrigin),
+    guardHost(deps.allowedHosts),
+    cors(),
+    guardWrites(deps.serverOrigin),
+  );
   app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 

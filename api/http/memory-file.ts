@@ -36,7 +36,6 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
     response.setHeader('vary', 'accept-encoding');
     response.setHeader('etag', tag);
     response.setHeader('cache-control', file.maxAgeS === 0 ? 'no-cache' : `public, max-age=${file.maxAgeS}`);
-    response.setHeader('x-content-type-options', 'nosniff');
     const match = request.headers['if-match'];
     if (match !== undefined && !matchesEtag(match, tag))
       throw Object.assign(new Error('If-Match failed'), { status: 412 });

@@ -79,10 +79,8 @@ describe('ports', () => {
   });
 });
 
-/** Documented routes that the walks over the routes of an API have met. */
-const metRoutes = new Set<unknown>();
-/** Routes of the API that sells through Stripe. */
-const stripePaths = new Set<string>();
+/** Routes that only an API with test payments has. */
+const TEST_PAYMENT = '/dashboard/test-payment';
 
 /** Every route pattern of the app, with a path that matches it. */
 const routesOf = (api: ApiHarness) => {
@@ -91,8 +89,9 @@ const routesOf = (api: ApiHarness) => {
   return [...paths].map((path) => ({ path, target: path.replace(/:\w+/g, 'x') }));
 };
 
-/** Requests the routes with every method and without a key or session; returns how many are closed. */
-async function walk(api: ApiHarness, routes = routesOf(api)): Promise<number> {
+/** Requests the routes with every method and without a key or session; returns how many are closed, and the documented ones among the open. */
+async function walk(api: ApiHarness, routes = routesOf(api)) {
+  const met = new Set<unknown>();
   const port = Number(new URL(api.url).port);
   let closed = 0;
   for (const { target } of routes) {
@@ -101,7 +100,7 @@ async function walk(api: ApiHarness, routes = routesOf(api)): Promise<number> {
       const { status, type } = await send(port, method, target);
       const what = `${method} ${target}`;
       if (open !== undefined) {
-        metRoutes.add(open);
+        met.add(open);
         // The request lacks the parameters; tests/api/overlap.test.ts covers the route with them.
         const needsParameters = api.service.routes.some((route) => route.path === target && route.auth === 'optional');
         const isRedirect = target.startsWith('/v1/auth/oidc/') && status === 303;
@@ -123,7 +122,7 @@ async function walk(api: ApiHarness, routes = routesOf(api)): Promise<number> {
       expect([401, 403], what).toContain((await send(port, method, target, { 'x-api-key': newRawKey() })).status);
     }
   }
-  return closed;
+  return { closed, met };
 }
 
 describe('the api', () => {
@@ -149,8 +148,8 @@ describe('the api', () => {
   const routed = () => routesOf(api);
 
   it('has only middleware that serves no data before and after its routes', () => {
-    // Request ids, host names, CORS, writes from other sites, requests without a key; then 404 and errors. A new one needs a review and a rule.
-    expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(7);
+    // Request ids, headers, host names, CORS, writes from other sites, requests without a key; then 404 and errors. A new one needs a review and a rule.
+    expect(api.service.app.router.stack.filter((layer) => layer.route === undefined)).toHaveLength(8);
     const documented = Object.keys((api.service.openApi as { paths: object }).paths);
     expect(documented.length).toBeGreaterThan(50);
     const paths = new Set(routed().map(({ path }) => path.replace(/:(\w+)/g, '{$1}')));
@@ -158,8 +157,11 @@ describe('the api', () => {
   });
 
   it('requires a key on every route that docs/SECURITY.md does not list, with every method', async () => {
-    for (const { path } of routed()) stripePaths.add(path);
-    expect(await walk(api)).toBeGreaterThan(100);
+    const { closed, met } = await walk(api);
+    expect(closed).toBeGreaterThan(100);
+    // Every route in the document exists.
+    const missing = openRoutes.filter((route) => route.port === 'api' && !met.has(route));
+    expect(missing.filter(({ path }) => !path.startsWith(TEST_PAYMENT))).toEqual([]);
   });
 
   it('returns 403 on every route for an unknown host name, with every method, also with a key', async () => {
@@ -196,6 +198,11 @@ describe('the api', () => {
     expect(pages / foreign.length).toBeGreaterThan(20);
   });
 
+  it('sends the headers that protect browsers with every response', async () => {
+    for (const [path, headers] of CASES)
+      expect([path, ...(await protection(api, path, headers))]).toEqual([path, 'nosniff', 'same-origin', null]);
+  });
+
   it('accepts only JSON bodies on routes without a key', () => {
     const open = api.service.routes.filter((route) => route.auth === 'none' && route.body !== null);
     expect(open.map((route) => [route.path, route.jsonOnly])).toEqual(
@@ -222,31 +229,54 @@ describe('the api', () => {
   });
 });
 
+/** Headers of a response that protect browsers. */
+const protection = async (api: ApiHarness, path: string, headers: Record<string, string> = {}) => {
+  const response = await api.request(path, { headers });
+  return ['x-content-type-options', 'referrer-policy', 'strict-transport-security'].map((name) =>
+    response.headers.get(name),
+  );
+};
+const CASES: readonly (readonly [string, Record<string, string>?])[] = [
+  ['/'],
+  ['/dashboard'],
+  ['/dashboard/assets/main.js'],
+  ['/v1/account'],
+  ['/v1/crypto/series'],
+  ['/healthz'],
+  ['/nothing'],
+  ['/v1/account', { origin: 'https://evil.example' }],
+];
+
 describe('the api with test payments', () => {
   let api: ApiHarness;
   beforeAll(async () => {
     const payments = createTestProvider({ publicUrl: 'http://api.test' });
-    api = await startApi({ nowMs: Date.UTC(2027, 4, 22), payments });
+    api = await startApi({ nowMs: Date.UTC(2027, 4, 22), payments, baseUrl: 'https://api.test' });
   });
   afterAll(() => api.stop());
 
-  it('has further routes for test payments only, which need a session where docs/SECURITY.md does not list them', async () => {
-    const further = routesOf(api).filter(({ path }) => !stripePaths.has(path));
-    expect(further.map(({ path }) => path.replace(/[^/]+\.(js|css)$/, '*')).sort()).toEqual([
-      '/dashboard/test-payment',
-      '/dashboard/test-payment/assets/*',
-      '/dashboard/test-payment/assets/*',
-    ]);
-    await walk(api, further);
+  it('sends the headers that protect browsers with every response, and asks for https', async () => {
+    for (const [path, headers] of CASES)
+      expect([path, ...(await protection(api, path, headers))]).toEqual([
+        path,
+        'nosniff',
+        'same-origin',
+        'max-age=31536000',
+      ]);
   });
 
-  it('has, together with the api that sells through Stripe, every route of docs/SECURITY.md', () => {
-    expect(openRoutes.filter((route) => route.port === 'api' && !metRoutes.has(route))).toEqual([]);
+  it('serves the page of test payments and its files without a session, as docs/SECURITY.md lists', async () => {
+    const further = routesOf(api).filter(({ path }) => path.startsWith(TEST_PAYMENT));
+    expect(further.length).toBeGreaterThan(2);
+    const { met } = await walk(api, further);
+    const listed = openRoutes.filter(({ path }) => path.startsWith(TEST_PAYMENT));
+    expect(listed.length).toBe(2);
+    expect(listed.filter((route) => !met.has(route))).toEqual([]);
   });
 
   it('serves the page of test payments and its files only to pages of this origin', async () => {
     const port = Number(new URL(api.url).port);
-    for (const { target } of routesOf(api).filter(({ path }) => path.startsWith('/dashboard/test-payment')))
+    for (const { target } of routesOf(api).filter(({ path }) => path.startsWith(TEST_PAYMENT)))
       for (const [name, value] of [
         ['origin', 'https://evil.example'],
         ['sec-fetch-site', 'cross-site'],
