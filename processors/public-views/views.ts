@@ -1,6 +1,7 @@
 import { catalogViews } from './catalog.js';
 import { coverageViews } from './coverage.js';
 import { priceViews } from './prices.js';
+import { socialViews } from './social.js';
 import type { PublicView } from './spec.js';
 import { tradeViews } from './trades.js';
 import { walletViews } from './wallets.js';
@@ -11,6 +12,7 @@ export const publicViews: readonly PublicView[] = [
   ...walletViews,
   ...priceViews,
   ...catalogViews,
+  ...socialViews,
   ...coverageViews,
 ];
 

@@ -101,6 +101,31 @@ describe('npm start on recorded input', () => {
     await seen('0,0');
   });
 
+  it('serves the recorded posts to searches and timelines, and says that they are stored', async () => {
+    await eventually('posts in the table', async () => {
+      const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM social_posts');
+      return Number(row?.n) === 15;
+    });
+    const get = async (path: string) => {
+      // One request per second and key.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      const { status, body } = await product.get(path);
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body as { source: string; result_count: number; tweets: { text: string; created_at: string }[] };
+    };
+    const found = await get(
+      `/v2/x/search?q=${encodeURIComponent('tweepy #python -from:PTCruiserBot until:2019-07-13')}`,
+    );
+    expect(found).toMatchObject({ source: 'stored', result_count: 1 });
+    expect(found.tweets[0]?.created_at).toBe('Fri Jul 12 15:15:01 +0000 2019');
+    const liked = await get(
+      `/v2/x/search?q=${encodeURIComponent('"synthetic sample" $BTC min_faves:40 filter:media')}`,
+    );
+    expect(liked.tweets.map(({ text }) => text)).toEqual([expect.stringContaining('volume by the hour')]);
+    const timeline = await get('/v2/x/user/ptcruiserbot/tweets?max=1');
+    expect(timeline).toMatchObject({ handle: 'ptcruiserbot', source: 'stored', result_count: 1 });
+  });
+
   it('serves candles, ticks, the window price, active markets, series and markets', async () => {
     const candles = (await eventually('candles', async () => {
       const { body } = await product.get('/v1/crypto/candles?symbol=BTC');
