@@ -252,6 +252,12 @@ describe('GET /v2/x/user/{handle}/tweets', () => {
     ];
     expect(await get('user/nobody/tweets', key)).toMatchObject({ status: 404, body: { error: 'Handle not found' } });
     api.clock.nowMs += 1_000;
+    fake.replies = [
+      { data: { id: '32', name: 'Protected', username: 'hidden' } },
+      { errors: [{ title: 'Authorization Error', type: 'https://api.x.com/2/problems/not-authorized-for-resource' }] },
+    ];
+    expect(await get('user/hidden/tweets', key)).toMatchObject({ status: 404, body: { error: 'Handle not found' } });
+    api.clock.nowMs += 1_000;
     fake.replies = [{ data: { id: '31', name: 'Quiet Fox', username: 'quietfox' } }, rawPage([])];
     expect(quotaOf(await get('user/quietfox/tweets', key))).toEqual(['1', '500']);
   });

@@ -27,6 +27,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Attempts for failures that may pass, with a pause that doubles. */
 const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
+/** No further attempt begins after this time. */
+const MAX_RETRY_MS = 10_000;
 const RETRY_AFTER_S = 5;
 const UNAUTHORIZED_RETRY_S = 60;
 /** The platform counts requests in windows of 15 minutes. */
@@ -81,6 +83,7 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
       const kind = kindOf(path);
       const untilMs = blockedUntil.get(kind) ?? 0;
       if (untilMs > nowMs()) throw rateLimited(untilMs);
+      const startedMs = nowMs();
       for (let attempt = 1; ; attempt += 1) {
         const { status, headers, text, error } = await send(path, params);
         if (status === 200) {
@@ -109,7 +112,7 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
           const reason = problem.success ? (problem.data.errors?.[0]?.message ?? problem.data.detail) : undefined;
           throw new PlatformError('bad_query', reason?.slice(0, 300) ?? `status ${status}`, RETRY_AFTER_S);
         }
-        if (attempt === ATTEMPTS) {
+        if (attempt === ATTEMPTS || nowMs() - startedMs >= MAX_RETRY_MS) {
           const what = status === 0 ? 'cannot be reached' : `responded with ${status}`;
           throw new PlatformError('unavailable', `The platform ${what}`, RETRY_AFTER_S, { cause: error });
         }

@@ -50,7 +50,7 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
     return parsed.data;
   };
 
-  /** Reads pages until `max` posts pass the filter, nothing is left, or a bound is reached. null: the path does not exist. */
+  /** Reads pages until `max` posts pass the filter, nothing is left, or a bound is reached. null: the path does not exist or may not be read. */
   const collect = async (request: {
     readonly path: string;
     readonly params: Readonly<Record<string, string>>;
@@ -68,7 +68,8 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
         ...request.params,
         ...(token === undefined ? {} : { [request.tokenName]: token }),
       });
-      if (answer === null) return null;
+      // Posts of protected users come as an error beside no data.
+      if (answer === null || (answer.data === undefined && (answer.errors?.length ?? 0) > 0)) return null;
       const mapped = mapPage(answer, nowMs());
       for (const post of mapped.posts) {
         if (request.accepts(post)) found.set(post.id, post);
