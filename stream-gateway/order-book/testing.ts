@@ -179,7 +179,14 @@ function createBookKeeper() {
 /** A client of the order-book socket that records its frames and keeps books. */
 export async function connectBookClient(
   server: { readonly port: number },
-  options: { key?: string; integrity?: string; compress?: boolean; deflateExtension?: boolean } = {},
+  options: {
+    key?: string;
+    integrity?: string;
+    compress?: boolean;
+    deflateExtension?: boolean;
+    /** Called after each frame; what it throws is thrown by `verify`. */
+    onFrame?: (books: ReadonlyMap<string, ClientBook>, frame: Json) => void;
+  } = {},
 ) {
   const query = new URLSearchParams({ key: options.key ?? 'big' });
   if (options.integrity !== undefined) query.set('integrity', options.integrity);
@@ -199,6 +206,7 @@ export async function connectBookClient(
     frames.push(frame);
     try {
       keeper.receive(frame);
+      options.onFrame?.(keeper.books, frame);
     } catch (error) {
       failure ??= error;
     }
