@@ -155,10 +155,9 @@ describe('books of the order-book socket', () => {
     const slow = await connectBookClient(server, { integrity: '1' });
     const other = await connectBookClient(server);
     const markets = Array.from({ length: 50 }, (_, n) => token(n));
-    for (const client of [slow, other]) {
-      client.send({ action: 'subscribe', markets });
-      await client.nextOf('snapshots_done');
-    }
+    slow.send({ action: 'subscribe', markets });
+    other.send({ action: 'subscribe', markets: markets.slice(0, 1) });
+    for (const client of [slow, other]) await client.nextOf('snapshots_done');
     slow.socket.pause();
     const slowCloses = async () => (await metrics.registry.metrics()).match(/slow_closes_total\{[^}]*\} (\d+)/)?.[1];
     for (let seq = 2; seq < 3_000; seq++) {

@@ -139,7 +139,7 @@ export function createTokenBook(tokenId: string): TokenBook {
     }
   };
 
-  const applyBook = (record: OrderBookUpdate, trusted: boolean, nowMs: number): void => {
+  const applyBook = (record: OrderBookUpdate, trusted: boolean, was: BookStatus, nowMs: number): void => {
     const changed = [...differences('BUY', record.bids), ...differences('SELL', record.asks)];
     if (!book.replace(record.bids, record.asks)) {
       gap('invalid_level', nowMs);
@@ -151,7 +151,8 @@ export function createTokenBook(tokenId: string): TokenBook {
       for (const level of changed) setLevel(into, level);
       if (!ordinary) {
         into.depth = 'snapshot';
-        into.resentFor = record.verified && record.reason !== 'repeated' ? record.reason : null;
+        const reason = record.reason === 'repeated' ? null : record.reason;
+        into.resentFor = record.verified && hasBook ? (reason ?? was.reason) : null;
       } else if (into.depth !== 'snapshot') into.depth = 'update';
     }
     if (hasBook && !inSequence) completeSinceMs = nowMs;
@@ -212,6 +213,7 @@ export function createTokenBook(tokenId: string): TokenBook {
       // A record that is read again has no effect.
       if (record.epoch === epoch && record.seq <= seq) return false;
       const before = version;
+      const was = status();
       if (unreachableSinceMs !== null) markReachable(nowMs);
       const follows = record.epoch === epoch && record.seq === seq + 1;
       conditionId = record.condition_id ?? conditionId;
@@ -230,9 +232,8 @@ export function createTokenBook(tokenId: string): TokenBook {
       }
       if (type === 'tick_size_change') return version !== before;
       if (type !== 'book' && !inSequence) return version !== before;
-      const was = own;
       // A whole book after a gap, or of another run, is one that receivers cannot derive from what they have.
-      const trusted = inSequence && follows && was.verified;
+      const trusted = inSequence && follows && own.verified;
       const reason = record.verified || record.reason === 'repeated' ? null : record.reason;
       if (own.verified !== record.verified || own.reason !== reason) {
         change();
@@ -244,7 +245,7 @@ export function createTokenBook(tokenId: string): TokenBook {
       }
       timestampMs = record.timestamp_ms;
       hash = record.hash;
-      if (type === 'book') applyBook(record, trusted, nowMs);
+      if (type === 'book') applyBook(record, trusted, was, nowMs);
       else if (type === 'price_change') applyChanges(record, nowMs);
       return version !== before;
     },

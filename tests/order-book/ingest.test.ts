@@ -9,58 +9,11 @@ import { createCodec } from '../../schemas/codec.js';
 import { createOrderBook } from '../../schemas/order-book/book.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { CatalogMarket, OrderBookUpdate } from '../../schemas/types.gen.js';
+import { catalogMarket, condition } from '../support/catalog-market.js';
 import { createMemoryLog, createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
 
 const codec = createCodec();
-const condition = (n: number) => `0x${n.toString(16).padStart(64, '0')}`;
-const catalogMarket = (n: number, over: Partial<CatalogMarket> = {}): CatalogMarket => ({
-  id: String(n),
-  condition_id: condition(n),
-  question_id: null,
-  slug: `market-${n}`,
-  question: `Market ${n}?`,
-  description: '',
-  image: null,
-  icon: null,
-  event_id: null,
-  event_slug: null,
-  event_title: null,
-  outcomes: ['Yes', 'No'],
-  token_ids: [`${n}01`, `${n}02`],
-  outcome_prices: ['0.5', '0.5'],
-  active: true,
-  closed: false,
-  archived: false,
-  neg_risk: false,
-  neg_risk_market_id: null,
-  neg_risk_request_id: null,
-  group_item_title: null,
-  tick_size: 0.001,
-  min_order_size: 5,
-  taker_base_fee: null,
-  fee_rate: null,
-  volume: 0,
-  volume_24h: n,
-  liquidity: 0,
-  best_bid: null,
-  best_ask: null,
-  last_trade_price: null,
-  start_ms: null,
-  end_ms: null,
-  event_start_ms: null,
-  created_ms: null,
-  closed_ms: null,
-  resolution_source: null,
-  crypto_asset: null,
-  crypto_duration: null,
-  twap_enabled: false,
-  twap_lookback_s: null,
-  tag_slugs: [],
-  raw: '{}',
-  ...over,
-});
-
 let venue: FakeVenue;
 let log: MemoryLog;
 let stop: AbortController;
