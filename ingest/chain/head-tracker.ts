@@ -44,11 +44,18 @@ const headTrackerDefaults: HeadTrackerOptions = {
 };
 
 const FETCH_ATTEMPTS = 5;
-const MAX_QUEUED_HEADS = 16;
+/** Heads that may wait whatever they contain. */
+const MIN_QUEUED_HEADS = 16;
+/** Logs and heads that may wait beyond that; when exceeded all but the newest head are dropped and requested again by parent hash. */
+const MAX_QUEUED_LOGS = 20_000;
+/** Records in flight to the log above which the next block waits. Below it the appender combines the blocks of one append. */
+const MAX_RECORDS_IN_FLIGHT = 2_000;
 const MAX_CONSECUTIVE_ABANDONED = 20;
 const GAP_CHUNK = 16;
 /** A path of fewer missed blocks is normal: a node may announce only the newest of several blocks. */
 const MIN_REREAD_BLOCKS = 5;
+
+const sizeOf = (block: SourceBlock): number => 1 + block.logs.length;
 
 /**
  * Writes the node's canonical chain to chain.head without delay: the events of a block in log order, the status updates of confirmed
@@ -102,6 +109,7 @@ export function createHeadTracker(deps: {
   let open: IncompleteBlock | null = null;
   let abandoned = 0;
   let heads: { readonly block: SourceBlock; readonly seenAtMs: number }[] = [];
+  let queuedLogs = 0;
   let working: Promise<void> | null = null;
   let fail: (error: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
@@ -159,7 +167,8 @@ export function createHeadTracker(deps: {
     return { settledTxs: [...fills.keys()], confirmed, records };
   };
 
-  const emit = (source: SourceBlock, seenAtMs: number): Promise<void> => {
+  /** Resolves when the next block may be emitted, not when this one is durable: the appender preserves the order, and a failed append ends the tracker. */
+  const emit = async (source: SourceBlock, seenAtMs: number): Promise<void> => {
     const block = deps.encodeBlock(source);
     for (const { reason, payload } of block.rejectedLogs) reject('chain.decode', reason, payload);
     const { settledTxs, confirmed, records: statuses } = statusRecords(block, seenAtMs);
@@ -171,7 +180,8 @@ export function createHeadTracker(deps: {
     state.push({ number: block.number, hash: block.hash, settledTxs, confirmed });
     cache.put(block);
     metrics.head.set(block.number);
-    return add([...missing, { id: `block-${block.number}`, record: block.block }]);
+    const durable = add([...missing, { id: `block-${block.number}`, record: block.block }]);
+    if (appender.waiting > MAX_RECORDS_IN_FLIGHT) await durable;
   };
 
   const parentOf = async (block: SourceBlock): Promise<SourceBlock | null> => {
@@ -264,6 +274,7 @@ export function createHeadTracker(deps: {
   const work = async (): Promise<void> => {
     try {
       for (let next = heads.shift(); next !== undefined && !signal.aborted; next = heads.shift()) {
+        queuedLogs -= sizeOf(next.block);
         await handle(next.block, next.seenAtMs);
       }
     } catch (error) {
@@ -292,8 +303,11 @@ export function createHeadTracker(deps: {
     },
     onHead(block, seenAtMs) {
       heads.push({ block, seenAtMs });
-      // Only the newest heads are needed: gaps are filled by parent hash.
-      if (heads.length > MAX_QUEUED_HEADS) heads = heads.slice(-1);
+      queuedLogs += sizeOf(block);
+      if (heads.length > MIN_QUEUED_HEADS && queuedLogs > MAX_QUEUED_LOGS) {
+        heads = heads.slice(-1);
+        queuedLogs = sizeOf(block);
+      }
       if (working === null) {
         working = work();
         working.catch(() => undefined);

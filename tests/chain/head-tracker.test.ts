@@ -217,6 +217,46 @@ describe('head tracker', () => {
     );
   });
 
+  it('appends the small blocks that arrive during a slow append together, and requests none of them again', async () => {
+    const appends: number[] = [];
+    const log = await freshLog({
+      onAppend: async (_topic, records) => {
+        appends.push(records.length);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return records.length;
+      },
+    });
+    const node = new FakeNode(2);
+    const requested: string[] = [];
+    node.byHash = async (hash) => {
+      requested.push(hash);
+      return null;
+    };
+    const { tracker } = await tracking(log, node);
+    const blocks = Array.from({ length: 300 }, (_, n) => node.mine([{ tx: n }]));
+    for (const block of blocks) tracker.onHead(block, 1);
+    await tracker.idle();
+    expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 2));
+    expect(requested).toEqual([]);
+    expect(appends.length).toBeLessThan(10);
+  });
+
+  it('drops all but the newest of too many waiting heads, and fills the gap', async () => {
+    const log = await freshLog({
+      onAppend: async (_topic, records) => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return records.length;
+      },
+    });
+    const node = new FakeNode(2);
+    const { tracker } = await tracking(log, node);
+    const logs = Array.from({ length: 800 }, (_, tx) => ({ tx }));
+    const blocks = Array.from({ length: 40 }, () => node.mine(logs));
+    for (const block of blocks) tracker.onHead(block, 1);
+    await tracker.idle();
+    expect(withoutConfirmations(reduceHead(log))).toEqual(idsOf(node, 2));
+  });
+
   type Step =
     | { do: 'mine'; logs: readonly ScriptedLog[]; announce: boolean }
     | { do: 'fork'; depth: number; blocks: readonly (readonly ScriptedLog[])[]; announce: 'all' | 'last' | 'none' }
