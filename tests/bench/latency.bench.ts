@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
+import { createClickHouse } from '../../infra/clickhouse/client.js';
 import { openLog } from '../../infra/log/open-log.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { ensureDevKey } from '../../infra/up/dev-key.js';
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
-import type { ChainSource, Hex, LiveEvent, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
 import { createDeadLetters } from '../../ingest/shared/dead-letters.js';
 import { createOwnedLog } from '../../ingest/shared/owned-log.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
@@ -19,111 +19,71 @@ import { allTopics } from '../../schemas/topics.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
+import { createLatencySource, measuredType, type Shape, shapes } from './latency-source.js';
 
-const RATES = [150, 5_000] as const;
-const FILLS_PER_BLOCK = 5;
+/** Defaults; ODDSTREAM_BENCH_RATES, ODDSTREAM_BENCH_SHAPES and ODDSTREAM_BENCH_ENGINES (comma-separated) select some. */
+const listed = (name: string, defaults: readonly string[]) => process.env[name]?.split(',') ?? defaults;
+const RATES = listed('ODDSTREAM_BENCH_RATES', ['150', '1000', '5000', '20000']).map(Number);
+const SHAPES = shapes.filter((shape) => listed('ODDSTREAM_BENCH_SHAPES', shapes).includes(shape));
+const ENGINES = listed('ODDSTREAM_BENCH_ENGINES', ['LMDB', 'Kafka']);
 /**
  * A system that has just started is slower: ClickHouse merges the parts that the migrations wrote, and the broker's JVM, which shares the two cores
  * of a small machine, compiles its hot code (C2 takes a fifth of a core for the first minute).
  */
 const WARM_UP_S = { LMDB: 30, Kafka: 90 } as const;
 const MEASURED_S = 20;
-/** p99 in ms at 150 events per second. */
-const GOALS = { LMDB: 50, Kafka: 100 } as const;
+/** Time to deliver what the measured time left behind. */
+const CATCH_UP_S = 120;
+/** Goals of p99 in ms, by events per second. */
+const GOALS: Record<'LMDB' | 'Kafka', Readonly<Record<number, number>>> = {
+  LMDB: { 150: 10, 5000: 250 },
+  Kafka: { 150: 40, 5000: 500 },
+};
 type Engine = keyof typeof GOALS;
-const EXCHANGE_V2: Hex = '0xe111180000d2663c0091e4f400237545b87b996b';
-const ORDER_FILLED_V2: Hex = '0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba90b1a89f2ea84d8ee';
-
-const word = (value: bigint | number) => BigInt(value).toString(16).padStart(64, '0');
-const hash = (prefix: string, value: number): Hex =>
-  `0x${prefix}${value.toString(16).padStart(64 - prefix.length, '0')}`;
-
-function fill(block: number, index: number): RpcLog {
-  const serial = block * FILLS_PER_BLOCK + index;
-  return {
-    address: EXCHANGE_V2,
-    topics: [ORDER_FILLED_V2, hash('0d', serial), `0x${word(0xa11ce + (serial % 500))}`, `0x${word(0xb0b)}`],
-    data: `0x${[0, 777 + (serial % 50), 5_000_000, 10_000_000, 0, 0, 0].map(word).join('')}`,
-    blockNumber: `0x${block.toString(16)}`,
-    blockHash: hash('bb', block),
-    transactionHash: hash('7e', serial),
-    transactionIndex: `0x${index.toString(16)}`,
-    logIndex: `0x${index.toString(16)}`,
-  };
-}
-
-function blockAt(number: number): SourceBlock {
-  return {
-    number,
-    hash: hash('bb', number),
-    parentHash: hash('bb', number - 1),
-    timestampS: Math.floor(Date.now() / 1000),
-    txCount: FILLS_PER_BLOCK,
-    logs: Array.from({ length: FILLS_PER_BLOCK }, (_, index) => fill(number, index)),
-  };
-}
-
-/** Blocks at a constant rate; `emittedAt` receives the time at which each transaction left the source. */
-function scriptedSource(eventsPerSecond: number, emittedAt: Map<string, number>, ready: () => boolean): ChainSource {
-  const first = 90_000_000;
-  return {
-    mode: 'live',
-    description: 'latency benchmark',
-    shiftDays: null,
-    recordedFromMs: null,
-    historyRange: async () => null,
-    // biome-ignore lint/correctness/useYield: this source has no history
-    history: async function* () {
-      return;
-    },
-    live: async function* (signal): AsyncGenerator<LiveEvent> {
-      while (!ready()) await new Promise((resolve) => setTimeout(resolve, 50));
-      const started = performance.now();
-      for (let n = 0; !signal.aborted; n++) {
-        const dueMs = started + (n * FILLS_PER_BLOCK * 1000) / eventsPerSecond;
-        const waitMs = dueMs - performance.now();
-        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-        const block = blockAt(first + n);
-        const now = performance.now();
-        for (const log of block.logs) emittedAt.set(log.transactionHash, now);
-        yield { type: 'head', block, seenAtMs: Date.now() };
-        if (n % 8 === 0 && n > 8) yield { type: 'finalized', number: block.number - 4 } as LiveEvent;
-      }
-    },
-    blockByHash: async () => null,
-    blockByNumber: async (number) => blockAt(number),
-    finalizedNumber: async () => first,
-    close: async () => undefined,
-  };
-}
+const QUERY_EVERY_MS = 100;
 
 const percentile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number;
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * Latency from a block leaving the source to the frame at a subscriber, through the real log (LMDB, and a Kafka broker where one can run), stream
- * processor and gateway processes.
+ * Latency from an event leaving the source to the frame at a subscriber, and from the announcement of a finalized block to its rows in `fills`, through
+ * the real log (LMDB, and a Kafka broker where one can run) and the processes clickhouse, processors and stream-gateway. Ingest runs in the bench.
  */
 export async function run(): Promise<void> {
-  const rows: string[] = [];
-  for (const rate of RATES) rows.push(await measure('LMDB', undefined, rate));
+  console.log(
+    'Subscriber: ms from the source to the frame. Table: s from the finalized block to its rows in `fills`.\n',
+  );
+  console.log(
+    '| log | shape | events/s | frames | p50 | p90 | p99 | max | p99 goal | table p50 s | max s | caught up after s | lost |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|',
+  );
   const missing = await whyNoKafka();
-  if (missing !== null) console.log(`Kafka was not measured: ${missing}`);
-  for (const rate of missing === null ? RATES : []) {
-    const kafka = await startTestKafka({ quickStart: false });
-    try {
-      rows.push(await measure('Kafka', kafka.url, rate));
-    } finally {
-      await kafka.stop();
+  for (const engine of ['LMDB', 'Kafka'] as const) {
+    if (!ENGINES.includes(engine)) continue;
+    if (engine === 'Kafka' && missing !== null) {
+      console.log(`Kafka was not measured: ${missing}`);
+      continue;
+    }
+    for (const shape of SHAPES) {
+      for (const rate of RATES) {
+        const kafka = engine === 'Kafka' ? await startTestKafka({ quickStart: false }) : null;
+        try {
+          console.log(await measure(engine, kafka?.url, shape, rate));
+        } finally {
+          await kafka?.stop();
+        }
+      }
     }
   }
-  console.log('ms from source to subscriber\n');
-  console.log('| log | events/s | frames | p50 | p90 | p99 | max | p99 goal |\n|---|---|---|---|---|---|---|---|');
-  for (const row of rows) console.log(row);
 }
 
 /** Returns one row of the table. `kafkaUrl` undefined: the log is in the data directory. */
-async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSecond: number): Promise<string> {
+async function measure(
+  engine: Engine,
+  kafkaUrl: string | undefined,
+  shape: Shape,
+  eventsPerSecond: number,
+): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-latency-'));
   const [clickhouse, api, gateway, ...admin] = await freePorts(8);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -157,8 +117,11 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     const key = await ensureDevKey({ dataDir, loopback: true, log, codec, nowMs: Date.now });
     const emittedAt = new Map<string, number>();
     const latencies: number[] = [];
+    const type = measuredType(shape);
+    let received = 0;
     let subscribed = false;
     let measuring = false;
+    let stopped = false;
     const socket = await eventually('the socket', async () => {
       const candidate = new WebSocket(`ws://127.0.0.1:${gateway}/ws?key=${key}`, { perMessageDeflate: false });
       return new Promise<WebSocket>((resolve, reject) => {
@@ -167,18 +130,35 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
       });
     });
     socket.on('message', (data) => {
-      const now = performance.now();
+      const nowMs = performance.now();
       const frame = JSON.parse(data.toString()) as { type: string; data?: { tx_hash?: string } };
       if (frame.type === 'subscribed') subscribed = true;
-      const sent = frame.type === 'trade' ? emittedAt.get(frame.data?.tx_hash ?? '') : undefined;
-      if (sent !== undefined && measuring) latencies.push(now - sent);
+      if (frame.type !== type) return;
+      const sentMs = emittedAt.get(frame.data?.tx_hash ?? '');
+      if (sentMs === undefined) return;
+      emittedAt.delete(frame.data?.tx_hash ?? '');
+      received += 1;
+      if (measuring) latencies.push(nowMs - sentMs);
     });
-    socket.send(JSON.stringify({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } }));
+    const closed = new Promise<never>((_, reject) =>
+      socket.once('close', (code, reason) => {
+        if (!stop.signal.aborted) reject(new Error(`the gateway closed the socket: ${code} ${reason}`));
+      }),
+    );
+    closed.catch(() => undefined);
+    socket.send(JSON.stringify({ action: 'subscribe', type: `${type}s`, filters: { snapshot_count: 0 } }));
     const owned = await createOwnedLog(log, ['chain.head', 'chain.final']);
     const status = createSourceStatus({ log, codec, logger, source: 'chain', mode: 'live' });
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
+    const source = createLatencySource({
+      shape,
+      eventsPerSecond,
+      emittedAt,
+      ready: () => subscribed,
+      stopped: () => stopped,
+    });
     const chain = runChain({
-      source: scriptedSource(eventsPerSecond, emittedAt, () => subscribed),
+      source,
       log: owned,
       codec,
       decoder: { decodeBlock, blockEvent, decodePending },
@@ -191,19 +171,30 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     chain.catch((error: unknown) => {
       if (!stop.signal.aborted) throw error;
     });
-    await new Promise((resolve) => setTimeout(resolve, WARM_UP_S[engine] * 1000));
+    const tableDelaysS: number[] = [];
+    const table = watchTable(clickhouse as number, dataDir, source.finalizedBlocks, () => measuring, tableDelaysS);
+    await Promise.race([closed, sleep(WARM_UP_S[engine] * 1000)]);
     measuring = true;
-    await new Promise((resolve) => setTimeout(resolve, MEASURED_S * 1000));
+    await Promise.race([closed, sleep(MEASURED_S * 1000)]);
     measuring = false;
+    stopped = true;
+    const endMs = performance.now();
+    while (received < source.emitted && performance.now() - endMs < CATCH_UP_S * 1000)
+      await Promise.race([closed, sleep(50)]);
+    const caughtUpS = (performance.now() - endMs) / 1000;
+    const lost = source.emitted - received;
     stop.abort();
     await chain.catch(() => undefined);
+    await table.stop();
     socket.close();
     await status.close();
     await log.close();
     latencies.sort((a, b) => a - b);
-    const figures = [0.5, 0.9, 0.99, 1].map((share) => percentile(latencies, share).toFixed(2));
-    const goal = eventsPerSecond === 150 ? `<= ${GOALS[engine]}` : '';
-    return `| ${[engine, eventsPerSecond, latencies.length, ...figures, goal].join(' | ')} |`;
+    tableDelaysS.sort((a, b) => a - b);
+    const figures = [0.5, 0.9, 0.99, 1].map((share) => percentile(latencies, share).toFixed(1));
+    const goal = GOALS[engine][eventsPerSecond];
+    const tables = [0.5, 1].map((share) => percentile(tableDelaysS, share).toFixed(1));
+    return `| ${[engine, shape, eventsPerSecond, latencies.length, ...figures, goal === undefined ? '' : `<= ${goal}`, ...tables, caughtUpS.toFixed(1), lost].join(' | ')} |`;
   } finally {
     for (const child of children) child.kill('SIGTERM');
     await Promise.all(
@@ -211,4 +202,48 @@ async function measure(engine: Engine, kafkaUrl: string | undefined, eventsPerSe
     );
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** Adds to `delaysS` how long after its announcement as finalized each block was queryable, to the resolution of QUERY_EVERY_MS. */
+function watchTable(
+  port: number,
+  dataDir: string,
+  finalized: readonly { readonly number: number; readonly atMs: number }[],
+  measuring: () => boolean,
+  delaysS: number[],
+): { stop(): Promise<void> } {
+  let stopped = false;
+  let next = 0;
+  let wasMeasuring = false;
+  const watch = async () => {
+    const password = readFileSync(join(dataDir, 'clickhouse-password'), 'utf8').trim();
+    const client = createClickHouse(
+      { url: `http://127.0.0.1:${port}`, user: 'oddstream', password, database: 'oddstream', requestTimeoutMs: 30_000 },
+      { logger: silentLogger() },
+    );
+    await eventually('the table of fills', () => client.query('SELECT 1 FROM fills LIMIT 1'));
+    while (!stopped) {
+      const [row] = await client.query<{ newest: string }>('SELECT toString(max(block_number)) AS newest FROM fills');
+      const nowMs = performance.now();
+      for (let block = finalized[next]; block !== undefined; block = finalized[next]) {
+        if (block.number > Number(row?.newest ?? 0)) break;
+        if (measuring()) delaysS.push((nowMs - block.atMs) / 1000);
+        next += 1;
+      }
+      // The oldest block that is still missing at the end counts with its age.
+      const overdue = finalized[next];
+      if (wasMeasuring && !measuring() && overdue !== undefined) delaysS.push((nowMs - overdue.atMs) / 1000);
+      wasMeasuring = measuring();
+      await sleep(QUERY_EVERY_MS);
+    }
+    await client.close();
+  };
+  const done = watch();
+  done.catch(() => undefined);
+  return {
+    async stop() {
+      stopped = true;
+      await done;
+    },
+  };
 }
