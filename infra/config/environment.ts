@@ -250,7 +250,10 @@ export const environment = z.object({
     'Recorded input only: 1 stops after the history instead of replaying the recorded day as a live tail.',
   ),
   LOG_URL: setting(
-    z.string().optional(),
+    z
+      .string()
+      .regex(/^(lmdb:.+|kafka:.+)$/, 'expected lmdb:<directory> or kafka://host:port[,host:port]')
+      .optional(),
     'Log and schema registry',
     'Log engine: `lmdb:<dir>` on one machine, or `kafka://host:port[,host:port]`.',
     '`lmdb:<data>/log`',

@@ -59,7 +59,7 @@ function start(body: string, options: { before?: string; channel?: boolean; drai
       wakes.push(check);
       check();
     });
-  return { child, ended, printed };
+  return { child, ended, printed, output: () => output };
 }
 
 describe('runProcess', () => {
@@ -76,6 +76,19 @@ describe('runProcess', () => {
     const run = start(body);
     expect(await run.ended).toBe(code);
     await run.printed(text);
+  });
+
+  it('logs the stack of an unknown error, and of a FatalError only what to do', async () => {
+    const outputOf = async (body: string) => {
+      const run = start(body);
+      await run.ended;
+      await run.printed('"level":"fatal"');
+      return run.output();
+    };
+    expect(await outputOf("throw new TypeError('a bug');")).toContain('script.mjs');
+    const fatal = await outputOf("throw new FatalError('set LOG_URL');");
+    expect(fatal).toContain('"msg":"set LOG_URL"');
+    expect(fatal).not.toContain('script.mjs');
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('drains on %s and ends with 0', async (signal) => {

@@ -1,4 +1,4 @@
-import { exitCodeFor } from '../errors.js';
+import { exitCodeFor, FatalError } from '../errors.js';
 import { setPrivateUmask } from '../files/private-files.js';
 import type { Logger } from './logger.js';
 
@@ -40,7 +40,12 @@ export function runProcess(options: {
       process.exit(0);
     }
     const code = exitCodeFor(error);
-    logger.fatal({ err: error, code }, error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    // The message of a FatalError says what to do; its stack is logged at debug level.
+    if (error instanceof FatalError) {
+      logger.debug({ err: error }, 'stack of the fatal error');
+      logger.fatal({ code }, message);
+    } else logger.fatal({ err: error, code }, message);
     process.exit(code);
   };
   process.on('uncaughtException', fail);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { startBanner } from './banner.js';
+import { loadConfig } from '../config/config.js';
+import { startBanner, startingText } from './banner.js';
 
 const addresses = {
   api: 'http://127.0.0.1:8080',
@@ -12,6 +13,24 @@ const source = (name: string, mode: string, shiftDays: number | null) => ({
   mode,
   detail: '',
   shiftDays,
+});
+
+describe('startingText', () => {
+  it('names data, log, tables and input on one line, without credentials', () => {
+    expect(startingText(loadConfig({ ODDSTREAM_DATA: '/d', RECORDED_DIR: '/r' }))).toBe(
+      'Oddstream is starting. Data /d; log lmdb:/d/log; tables in the embedded ClickHouse; input recorded, /r. Settings: docs/CONFIGURATION.md.',
+    );
+    const live = startingText(
+      loadConfig({
+        ODDSTREAM_DATA: '/d',
+        LOG_URL: 'kafka://user:secret@broker:9092',
+        CLICKHOUSE_URL: 'http://writer:secret@tables:8123',
+        POLYGON_RPC_URL: 'https://node.example/v2/secret',
+      }),
+    );
+    expect(live).toMatch(/^[^\n]*tables in http:\/\/\S*tables:8123; input live, chain https:\/\/node\.example[^\n]*$/);
+    expect(live).not.toContain('secret');
+  });
 });
 
 describe('startBanner', () => {

@@ -1,4 +1,4 @@
-import { type Config, reachableHost } from '../config/config.js';
+import { type Config, reachableHost, redactConfig } from '../config/config.js';
 
 /** State of an ingest source, from the response of /v1/status. */
 export interface SourceSummary {
@@ -37,6 +37,14 @@ function formatShift(sources: readonly SourceSummary[]): string {
 
 /** Printed once, when every process is ready or still loads. */
 export const STARTED_MESSAGE = 'Oddstream is up.';
+
+/** First line of a start: where data, log and tables are, and what is read. URLs without credentials. */
+export function startingText(config: Config): string {
+  const { dataDir, logUrl, clickhouse, sources } = redactConfig(config);
+  const tables = clickhouse.embedded === null ? clickhouse.url : 'the embedded ClickHouse';
+  const input = sources.mode === 'live' ? `live, chain ${sources.rpcUrl}` : `recorded, ${sources.recordedDir}`;
+  return `Oddstream is starting. Data ${dataDir}; log ${logUrl}; tables in ${tables}; input ${input}. Settings: docs/CONFIGURATION.md.`;
+}
 
 /** The start-up text: addresses, and commands to copy and paste. */
 export function startBanner(options: {

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, loadConfig, redactConfig } from '../config/config.js';
-import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor } from '../errors.js';
+import { type Config, loadConfig } from '../config/config.js';
+import { EXIT_FATAL, EXIT_RETRYABLE, exitCodeFor, RetryableError } from '../errors.js';
 import { makePrivateDirectory, setPrivateUmask } from '../files/private-files.js';
 import { acquireProcessLock } from '../process-lock/process-lock.js';
 import { openEventLog } from '../registry/open-event-log.js';
 import { silentLogger } from '../telemetry/logger.js';
-import { addressesOf, type SourceSummary, STARTED_MESSAGE, startBanner } from './banner.js';
+import { addressesOf, type SourceSummary, STARTED_MESSAGE, startBanner, startingText } from './banner.js';
 import { watchCode } from './code-watch.js';
 import { type Console, createConsole } from './console.js';
 import { devKeyFile, ensureDevKey } from './dev-key.js';
 import { isLoopback } from './loopback.js';
-import { probe, waitFor } from './probe.js';
+import { probe, waitFor, whyNotBindable } from './probe.js';
 import type { ReadinessSummary } from './readiness-summary.js';
 import { reportLoadProgress } from './report-load-progress.js';
 import { createSupervisor, findPortsInUse, type Supervisor, servicesOf } from './supervisor.js';
@@ -131,6 +131,32 @@ async function reportStartup(deps: {
   await waitFor(checkSafely, { timeoutMs: Number.POSITIVE_INFINITY, everyMs: 200, signal });
 }
 
+/** Throws RetryableError that names the process which runs on the data directory, and its pages if they are where this start would serve them. */
+async function lockDataDirectory(config: Config): Promise<void> {
+  try {
+    await acquireProcessLock(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    const { api } = addressesOf(config);
+    const served = (await probe(`${api}/healthz`))?.status === 200 ? ` It serves ${api}/app.` : '';
+    throw new RetryableError(`${error.message}.${served} A second one needs its own ODDSTREAM_DATA and ports.`);
+  }
+}
+
+async function hostProblems(config: Config): Promise<string[]> {
+  const hosts: [string, string | undefined][] = [
+    ['ODDSTREAM_HOST', config.host],
+    ['CLICKHOUSE_EMBEDDED_HOST', config.clickhouse.embedded?.host],
+  ];
+  const found = await Promise.all(
+    hosts.map(async ([variable, host]) => {
+      const reason = host === undefined ? null : await whyNotBindable(host);
+      return reason === null ? [] : [`${variable}: ${reason}`];
+    }),
+  );
+  return found.flat();
+}
+
 async function main(): Promise<void> {
   const config = loadConfig();
   setPrivateUmask();
@@ -141,14 +167,15 @@ async function main(): Promise<void> {
     process.stdout,
     services.map((service) => service.name),
   );
-  const taken = await findPortsInUse(config, services);
-  if (taken.length > 0) {
-    for (const line of taken) view.print(line);
+  // Released when the process ends. A second supervisor on other ports would start a second writer of all data.
+  await lockDataDirectory(config);
+  const problems = await hostProblems(config);
+  if (problems.length === 0) problems.push(...(await findPortsInUse(config, services)));
+  if (problems.length > 0) {
+    for (const line of problems) view.print(line);
     process.exit(EXIT_FATAL);
   }
-  // Released when the process ends. A second supervisor on other ports would start a second writer of all data.
-  await acquireProcessLock(join(config.dataDir, 'supervisor.lock'), 'Oddstream on this data directory');
-  view.print(`Starting with ${JSON.stringify(redactConfig(config))}`);
+  view.print(startingText(config));
   const supervisor = createSupervisor({ config, services, nodeFlags: NODE_FLAGS, env: process.env, view });
   const stop = new AbortController();
   let stopping: Promise<void> | undefined;

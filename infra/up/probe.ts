@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 
 /** GETs a local URL; null when there is no response within `timeoutMs`. */
 export async function probe(
@@ -39,5 +40,21 @@ export function portInUse(host: string, port: number): Promise<boolean> {
     socket.once('connect', () => end(true));
     socket.once('timeout', () => end(false));
     socket.once('error', () => end(false));
+  });
+}
+
+/** Why no port of `host` can be bound on this machine, with the addresses that can; null if one can. */
+export function whyNotBindable(host: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const own = Object.values(networkInterfaces()).flatMap((entries) =>
+        (entries ?? []).map(({ address }) => address),
+      );
+      const reason =
+        error.code === 'EADDRNOTAVAIL' ? 'is not an address of this machine' : `cannot be used: ${error.message}`;
+      resolve(`${host} ${reason}; use 0.0.0.0, :: or one of ${own.join(', ')}`);
+    });
+    server.listen({ host, port: 0 }, () => server.close(() => resolve(null)));
   });
 }

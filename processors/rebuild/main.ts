@@ -2,26 +2,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClickHouse } from '../../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../../infra/clickhouse/connection.js';
 import { loadConfig, redactConfig } from '../../infra/config/config.js';
-import { FatalError, RetryableError } from '../../infra/errors.js';
+import { exitCodeFor, FatalError, RetryableError } from '../../infra/errors.js';
 import { DEAD_AFTER_MS } from '../../infra/membership/failure-detector.js';
 import { readLiveMembers } from '../../infra/membership/membership.js';
 import { openEventLog } from '../../infra/registry/open-event-log.js';
 import { createLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { runProcess } from '../../infra/telemetry/run-process.js';
+import { parseRebuildArguments, type RebuildArguments } from './arguments.js';
 import { rebuild } from './rebuild.js';
-import { rebuildTasksFor } from './rebuild-tasks.js';
 
 /** `npm run rebuild -- <table|all> [--check]`, while processors are stopped. Exit code 78 when `--check` finds a difference. */
+function argumentsOrExit(): RebuildArguments {
+  try {
+    return parseRebuildArguments(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(exitCodeFor(error));
+  }
+}
+
+const { tasks, checkOnly } = argumentsOrExit();
 const config = loadConfig();
 const logger = createLogger({ process: 'rebuild', level: config.logLevel });
 
 runProcess({
   logger,
   main: async (signal) => {
-    const args = process.argv.slice(2);
-    const checkOnly = args.includes('--check');
-    const tasks = rebuildTasksFor(args.find((arg) => !arg.startsWith('--')));
     logger.info(
       { config: redactConfig(config), sinks: tasks.map((task) => task.definition.name), checkOnly },
       'starting',

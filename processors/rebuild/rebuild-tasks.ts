@@ -104,5 +104,6 @@ export function rebuildTasksFor(name: string | undefined): readonly RebuildTask[
   const task = rebuildTasks.find(({ tables }) => tables.some((table) => table.name === name));
   if (task !== undefined) return [task];
   const names = rebuildTasks.flatMap(({ tables }) => tables.map((table) => table.name));
-  throw new FatalError(`Rebuild what? One of: all, ${names.join(', ')}`);
+  const problem = name === undefined ? 'No table was named.' : `There is no table "${name}" to rebuild.`;
+  throw new FatalError(`${problem} Use: npm run rebuild -- <table|all> [--check]\nTables: ${names.join(', ')}`);
 }

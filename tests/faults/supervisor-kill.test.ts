@@ -51,7 +51,7 @@ describe('the supervisor', () => {
   it('rejects a data directory locked by another supervisor, and names that supervisor', async () => {
     const first = await startProduct({ env });
     running.push(first);
-    await eventually('the first to start', async () => first.output().includes('Starting with'));
+    await eventually('the first to start', async () => first.output().includes('Oddstream is starting'));
     const second = await startProduct({ env, dataDir: first.dataDir });
     running.push(second);
     await eventually('the second to end', async () => second.exited() !== null);
@@ -59,6 +59,6 @@ describe('the supervisor', () => {
     expect(second.output()).toContain(
       `Oddstream on this data directory is already run by process ${first.supervisorPid}`,
     );
-    expect(second.output()).not.toContain('Starting with');
+    expect(second.output()).not.toContain('Oddstream is starting');
   }, 60_000);
 });

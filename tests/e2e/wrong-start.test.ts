@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+
+const dist = join(import.meta.dirname, '..', '..', 'dist');
+const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-wrong-start-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+/** Runs a compiled script of the product to its end. */
+function run(script: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  return new Promise<{ readonly code: number | null; readonly output: string }>((resolve) => {
+    const child = spawn(process.execPath, [join(dist, script), ...args], {
+      env: { PATH: process.env.PATH ?? '', ODDSTREAM_DATA: dataDir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        output += chunk;
+      });
+    child.once('close', (code) => resolve({ code, output: output.trim() }));
+  });
+}
+
+it.each([
+  [{ LOG_URL: 'foo://bar' }, 'LOG_URL', 'expected lmdb:<directory> or kafka://host:port'],
+  [{ ODDSTREAM_HOST: '203.0.113.7' }, 'ODDSTREAM_HOST', 'is not an address of this machine; use 0.0.0.0, :: or one of'],
+])(
+  'a start with %j ends before any process starts, with a sentence that names the variable',
+  async (env, variable, sentence) => {
+    const { code, output } = await run('infra/up/main.js', [], env as Record<string, string>);
+    expect([code, output]).toEqual([78, expect.stringContaining(variable)]);
+    expect(output).toContain(sentence);
+    expect(output).not.toMatch(/^ +at |starting/m);
+  },
+);
+
+it('a rebuild without a table lists the tables', async () => {
+  const { code, output } = await run('processors/rebuild/main.js', [], {});
+  expect([code, output]).toEqual([
+    78,
+    expect.stringMatching(/^No table was named\. Use: npm run rebuild -- .*\nTables: [\w, ]+$/),
+  ]);
+});
