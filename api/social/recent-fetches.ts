@@ -25,12 +25,14 @@ export function createRecentFetches<T>(options: { readonly nowMs: () => number }
   };
   return {
     async get(key, load) {
-      for (const [old, entry] of entries) {
-        if (isCurrent(entry) && entries.size < MAX_ENTRIES) break;
+      const found = entries.get(key);
+      if (found !== undefined && isCurrent(found))
+        return { value: await found.value, startedMs: found.startedMs, isRepeated: true };
+      entries.delete(key);
+      for (const [old, other] of entries) {
+        if (isCurrent(other) && entries.size < MAX_ENTRIES) break;
         entries.delete(old);
       }
-      const found = entries.get(key);
-      if (found !== undefined) return { value: await found.value, startedMs: found.startedMs, isRepeated: true };
       const entry: Entry<T> = { startedMs: options.nowMs(), value: load() };
       entries.set(key, entry);
       try {
