@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { accountMeters } from '../../schemas/packages.js';
 import type { ServicePeriod } from '../../schemas/service-period.js';
 import type { AccountMeter } from '../../schemas/types.gen.js';
 
@@ -33,7 +34,7 @@ const totalsSql = `SELECT account_id, meter,
     SELECT account_id, meter, toUnixTimestamp(hour) AS at, max(quantity) AS total,
       transform(account_id, {ids:Array(String)}, {starts:Array(UInt32)}, toUInt32(4294967295)) AS start
     FROM usage
-    WHERE account_id IN {ids:Array(String)} AND hour >= toDateTime({from:UInt32}, 'UTC')
+    WHERE account_id IN {ids:Array(String)} AND meter IN {meters:Array(String)} AND hour >= toDateTime({from:UInt32}, 'UTC')
       AND toUnixTimestamp(hour) >= transform(account_id, {ids:Array(String)}, {previous:Array(UInt32)}, toUInt32(4294967295))
     GROUP BY account_id, meter, hour, id
   )
@@ -51,6 +52,7 @@ export async function readUsageTotals(
     totalsSql,
     {
       ids: accounts.map(({ accountId }) => accountId),
+      meters: accountMeters,
       starts: accounts.map(({ current }) => current.startMs / 1000),
       previous,
       from: Math.min(...previous),
