@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPlatform } from '../../infra/social/platform/platform.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -304,6 +305,16 @@ describe('failures of the platform', () => {
     api.clock.nowMs += 1_000;
     fake.replies = [rawPage([])];
     expect(quotaOf(await search('fine', key))).toEqual(['1', '500']);
+  });
+
+  it('more than 16 requests at once are 502 with Retry-After 1', async () => {
+    const keys = await Promise.all(Array.from({ length: 17 }, () => api.key('starter')));
+    fake.replies = Array.from({ length: 17 }, () => (response: ServerResponse) => {
+      setTimeout(() => status(200, rawPage([]))(response), 200);
+    });
+    const replies = await Promise.all(keys.map((key, n) => search(`crowd ${n}`, key)));
+    expect(replies.map((reply) => reply.status).sort()).toEqual([...Array.from({ length: 16 }, () => 200), 502]);
+    expect(replies.find((reply) => reply.status === 502)?.headers.get('retry-after')).toBe('1');
   });
 
   it('a query that it does not accept is 400 with its reason', async () => {

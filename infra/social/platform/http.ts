@@ -29,6 +29,8 @@ const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 /** No further attempt begins after this time. */
 const MAX_RETRY_MS = 10_000;
+/** Requests at once: bounds the memory of their responses. */
+const MAX_RUNNING = 16;
 const RETRY_AFTER_S = 5;
 const UNAUTHORIZED_RETRY_S = 60;
 /** The platform counts requests in windows of 15 minutes. */
@@ -78,45 +80,54 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
     }
   };
 
+  let running = 0;
+  const get: PlatformHttp['get'] = async (path, params) => {
+    const kind = kindOf(path);
+    const untilMs = blockedUntil.get(kind) ?? 0;
+    if (untilMs > nowMs()) throw rateLimited(untilMs);
+    const startedMs = nowMs();
+    for (let attempt = 1; ; attempt += 1) {
+      const { status, headers, text, error } = await send(path, params);
+      if (status === 200) {
+        const answer = parseJson(text);
+        if (answer === undefined) throw new PlatformError('malformed', 'The platform did not send JSON', RETRY_AFTER_S);
+        return answer;
+      }
+      if (status === 404) return null;
+      if (status === 429) {
+        const resetS = Number(headers.get('x-rate-limit-reset'));
+        const limitedUntilMs = resetS > 0 ? Math.min(resetS * 1000, nowMs() + WINDOW_S * 1000) : nowMs() + 60_000;
+        blockedUntil.set(kind, limitedUntilMs);
+        logger.warn({ path: kind, untilMs: limitedUntilMs }, 'the platform of posts limits the rate of requests');
+        throw rateLimited(limitedUntilMs);
+      }
+      if (status === 400) {
+        const problem = problemAnswer.safeParse(parseJson(text));
+        const reason = problem.success ? (problem.data.errors?.[0]?.message ?? problem.data.detail) : undefined;
+        throw new PlatformError('bad_query', reason?.slice(0, 300) ?? 'no reason given', RETRY_AFTER_S);
+      }
+      if (status > 400 && status < 500) {
+        // Wrong or capped credentials: only an operator can help.
+        logger.error({ path: kind, status }, 'the platform of posts does not accept SOCIAL_API_TOKEN for this request');
+        throw new PlatformError('unauthorized', `The platform responded with ${status}`, UNAUTHORIZED_RETRY_S);
+      }
+      if (attempt === ATTEMPTS || nowMs() - startedMs >= MAX_RETRY_MS) {
+        const what = status === 0 ? 'cannot be reached' : `responded with ${status}`;
+        throw new PlatformError('unavailable', `The platform ${what}`, RETRY_AFTER_S, { cause: error });
+      }
+      await options.pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+    }
+  };
+
   return {
     async get(path, params) {
-      const kind = kindOf(path);
-      const untilMs = blockedUntil.get(kind) ?? 0;
-      if (untilMs > nowMs()) throw rateLimited(untilMs);
-      const startedMs = nowMs();
-      for (let attempt = 1; ; attempt += 1) {
-        const { status, headers, text, error } = await send(path, params);
-        if (status === 200) {
-          const answer = parseJson(text);
-          if (answer === undefined)
-            throw new PlatformError('malformed', 'The platform did not send JSON', RETRY_AFTER_S);
-          return answer;
-        }
-        if (status === 404) return null;
-        if (status === 429) {
-          const resetS = Number(headers.get('x-rate-limit-reset'));
-          const limitedUntilMs = resetS > 0 ? Math.min(resetS * 1000, nowMs() + WINDOW_S * 1000) : nowMs() + 60_000;
-          blockedUntil.set(kind, limitedUntilMs);
-          logger.warn({ path: kind, untilMs: limitedUntilMs }, 'the platform of posts limits the rate of requests');
-          throw rateLimited(limitedUntilMs);
-        }
-        if (status === 401 || status === 403) {
-          logger.error(
-            { path: kind, status },
-            'the platform of posts does not accept SOCIAL_API_TOKEN for this request',
-          );
-          throw new PlatformError('unauthorized', `The platform responded with ${status}`, UNAUTHORIZED_RETRY_S);
-        }
-        if (status >= 400 && status < 500) {
-          const problem = problemAnswer.safeParse(parseJson(text));
-          const reason = problem.success ? (problem.data.errors?.[0]?.message ?? problem.data.detail) : undefined;
-          throw new PlatformError('bad_query', reason?.slice(0, 300) ?? `status ${status}`, RETRY_AFTER_S);
-        }
-        if (attempt === ATTEMPTS || nowMs() - startedMs >= MAX_RETRY_MS) {
-          const what = status === 0 ? 'cannot be reached' : `responded with ${status}`;
-          throw new PlatformError('unavailable', `The platform ${what}`, RETRY_AFTER_S, { cause: error });
-        }
-        await options.pause(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+      if (running >= MAX_RUNNING)
+        throw new PlatformError('unavailable', `More than ${MAX_RUNNING} requests to the platform run`, 1);
+      running += 1;
+      try {
+        return await get(path, params);
+      } finally {
+        running -= 1;
       }
     },
   };

@@ -22,6 +22,7 @@ const POST_FIELDS = {
 };
 /** What the platform accepts. */
 const SEARCH_PAGE = { min: 10, max: 100 };
+const MAX_HANDLE_LENGTH = 15;
 const TIMELINE_PAGE = { min: 5, max: 100 };
 const MAX_TEXT_LENGTH = { recent: 512, archive: 1_024 };
 const RECENT_MS = 7 * 86_400_000;
@@ -114,6 +115,7 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
       return fetched;
     },
     async timeline(handle, max) {
+      if (handle.length > MAX_HANDLE_LENGTH) return null;
       const answer = await http.get(`/users/by/username/${handle}`, { 'user.fields': POST_FIELDS['user.fields'] });
       if (answer === null) return null;
       const user = userAnswer.safeParse(answer);
