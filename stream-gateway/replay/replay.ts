@@ -100,24 +100,33 @@ export function createReplay(deps: {
     return recent.positionAfter(cursor) === recent.size;
   };
 
-  /** Sends from the log until the client is too slow or memory has the next event; returns the offset to continue from. */
-  const stepFromLog = async (from: number): Promise<number> => {
+  /**
+   * Sends from the log until the client is too slow (`paused`) or memory has the next event. Continue from `next`, whose first events may have been sent.
+   */
+  const stepFromLog = async (from: number): Promise<{ readonly next: number; readonly paused: boolean }> => {
     let offset = from;
+    let paused = false;
     for await (const page of history.pages(from)) {
-      if (peer.closed || group.length === 0) return offset;
+      if (peer.closed || group.length === 0) return { next: offset, paused: true };
       join();
       const first = page.events[0];
       if (first !== undefined && first.seq > cursor + 1 && (await history.earliestOffset()) > offset) {
         throw new NoLongerRetainedError(first.seq);
       }
       peer.corked(() => {
-        for (const event of page.events) if (event.seq > cursor) offer(event);
+        for (const event of page.events) {
+          if (event.seq <= cursor) continue;
+          paused = peer.backpressured;
+          if (paused) return;
+          offer(event);
+        }
       });
+      if (paused) return { next: offset, paused };
       offset = page.nextOffset;
-      if (peer.backpressured || cursor >= recent.floorSeq) return offset;
+      if (peer.backpressured || cursor >= recent.floorSeq) return { next: offset, paused: true };
       await yieldToEventLoop();
     }
-    return offset;
+    return { next: offset, paused };
   };
 
   const pass = async (): Promise<void> => {
@@ -130,9 +139,9 @@ export function createReplay(deps: {
       join();
       if (cursor < recent.floorSeq) {
         const from: number = offset ?? (await history.offsetAfter(cursor));
-        const next = await stepFromLog(from);
+        const { next, paused } = await stepFromLog(from);
         // The log ends before the oldest event in memory: the records between them were undecodable.
-        if (next === from && cursor < recent.floorSeq && !peer.backpressured) cursor = recent.floorSeq;
+        if (next === from && cursor < recent.floorSeq && !paused) cursor = recent.floorSeq;
         offset = next;
         continue;
       }
