@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
       .poll(lastUse, { timeout: 60_000, interval: 2_000 })
       .toMatch(new RegExp(`^${new Date().toISOString().slice(0, 10)} [0-9:]{8}$`));
     await page.getByText('History as a table').click();
-    expect(await page.locator('#history-rows tbody tr').count()).toBe(30);
+    await soon(() => page.locator('#history-rows tbody tr').count()).toBe(30);
     expect(await page.locator('#history-rows tbody tr').first().textContent()).toMatch(
       new RegExp(`^${new Date().toISOString().slice(0, 10)}[1-9]\\d*$`),
     );
@@ -173,6 +173,33 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.keyboard.press('Enter');
     await keyRows(page).getByText('after the loss').waitFor();
     expect(complaints.splice(0).filter((text) => !/status of 409/.test(text))).toEqual([]);
+    await page.close();
+  }, 120_000);
+
+  it('shows a new key also when the list of keys cannot be read then', async () => {
+    const page = await open('/dashboard');
+    await tablesAreShown(page);
+    const before = await keyRows(page).first().locator('td').nth(1).textContent();
+    await page.route('**/v1/account/keys', (route) =>
+      route.request().method() === 'GET' ? route.abort() : route.continue(),
+    );
+    await page.getByRole('button', { name: 'Replace after the loss' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('The present key').selectOption('stops at once');
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
+    await page.locator('#raw-key').waitFor();
+    const key = (await page.locator('#raw-key').textContent()) ?? '';
+    await soon(() => dialog.count()).toBe(0);
+    await page.getByRole('alert').getByText('The server does not respond.').waitFor();
+    expect(await page.locator('#raw-key').textContent()).toBe(key);
+    await soon(async () => (await fetch(`${product.api}/v1/status`, { headers: { 'x-api-key': key } })).status).toBe(
+      200,
+    );
+    await page.unroute('**/v1/account/keys');
+    await page.reload();
+    await soon(() => keyRows(page).count()).toBe(1);
+    expect(await keyRows(page).first().locator('td').nth(1).textContent()).not.toBe(before);
+    expect(complaints.splice(0).filter((text) => !/ERR_FAILED/.test(text))).toEqual([]);
     await page.close();
   }, 120_000);
 

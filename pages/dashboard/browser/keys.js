@@ -3,7 +3,7 @@
 import { $, el, time } from '/app/assets/dom.js';
 import { confirmed } from './dialog.js';
 import { showList } from './list.js';
-import { onSubmit, request } from './requests.js';
+import { onSubmit, request, showProblem } from './requests.js';
 
 const GRACES = [
   [0, 'stops at once'],
@@ -56,7 +56,7 @@ export function createKeys({ limits }) {
       action: 'Rename',
       work: async () => {
         await request('PATCH', `/v1/account/keys/${id}`, { name: input.value });
-        await load();
+        await refresh();
       },
     });
   };
@@ -74,9 +74,8 @@ export function createKeys({ limits }) {
       action: 'Replace key',
       work: async () => {
         const body = { grace_seconds: Number(grace.value) };
-        const created = await request('POST', `/v1/account/keys/${id}/rotate`, body);
-        await load();
-        showNewKey(created);
+        showNewKey(await request('POST', `/v1/account/keys/${id}/rotate`, body));
+        await refresh();
       },
     });
   };
@@ -90,7 +89,7 @@ export function createKeys({ limits }) {
       danger: true,
       work: async () => {
         await request('DELETE', `/v1/account/keys/${id}`);
-        await load();
+        await refresh();
         $('keys-status').textContent = `“${name}” is revoked.`;
         $('key-name').focus();
       },
@@ -134,11 +133,13 @@ export function createKeys({ limits }) {
     $('keys-status').textContent = `${used} of ${limits.api_keys}`;
   }
 
+  /** After a change, which is done whether the list can be read or not: a new key must be shown, and nothing must be sent again. */
+  const refresh = () => load().catch(showProblem);
+
   onSubmit($('create-form'), async () => {
-    const created = await request('POST', '/v1/account/keys', { name: $('key-name').value });
+    showNewKey(await request('POST', '/v1/account/keys', { name: $('key-name').value }));
     $('key-name').value = '';
-    await load();
-    showNewKey(created);
+    await refresh();
   });
   return { load };
 }
