@@ -29,6 +29,7 @@ const entries = {
   'stream-gateway': 'dist/stream-gateway/main.js',
   kafka: 'dist/infra/kafka/main.js',
   admin: 'dist/infra/admin/main.js',
+  export: 'dist/infra/export/main.js',
 };
 
 /** Writes build info, so that `dev` after a build compiles only changed files. */

@@ -1,0 +1,140 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { RetryableError } from '../errors.js';
+import { type ExportArguments, formats } from './arguments.js';
+import { type Dataset, datasets } from './datasets.js';
+
+const DAY_S = 86_400;
+
+/** The analysts' database. */
+export interface ExportDatabase {
+  readonly name: string;
+  query<T>(sql: string, params: Readonly<Record<string, unknown>>): Promise<T[]>;
+  /** The result in `format`, as bytes. */
+  stream(sql: string, params: Readonly<Record<string, unknown>>, format: string): Promise<Readable>;
+}
+
+/** A file and its span, Unix seconds: `fromS` <= time < `toS`, within one UTC day. */
+export interface ExportFile {
+  readonly name: string;
+  readonly fromS: number;
+  readonly toS: number;
+}
+
+const compact = (timeS: number): string => new Date(timeS * 1000).toISOString().replace(/[-:]|\.000/g, '');
+
+/** One file per UTC day. A name contains the exact span, so that a file of an unfinished day never counts as that of the whole day. */
+export function filesOf({ dataset, format, fromS }: ExportArguments, toS: number): readonly ExportFile[] {
+  const files: ExportFile[] = [];
+  for (let start = fromS; start < toS; ) {
+    const end = Math.min((Math.floor(start / DAY_S) + 1) * DAY_S, toS);
+    files.push({ name: `${dataset}_${compact(start)}_${compact(end)}.${format}`, fromS: start, toS: end });
+    start = end;
+  }
+  return files;
+}
+
+/** Rows of a CSV file without its header; line breaks within quotes do not count. */
+async function csvRows(path: string): Promise<number> {
+  let quoted = false;
+  let lines = 0;
+  for await (const chunk of createReadStream(path)) {
+    for (const byte of chunk as Buffer) {
+      if (byte === 0x22) quoted = !quoted;
+      else if (byte === 0x0a && !quoted) lines += 1;
+    }
+  }
+  return lines - 1;
+}
+
+async function isWholeParquet(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const [head, tail] = [Buffer.alloc(4), Buffer.alloc(4)];
+    await file.read(head, 0, 4, 0);
+    await file.read(tail, 0, 4, Math.max(0, size - 4));
+    return head.toString('latin1') === 'PAR1' && tail.toString('latin1') === 'PAR1';
+  } finally {
+    await file.close();
+  }
+}
+
+export interface ExportReport {
+  /** Files that are complete now, and those among them that an earlier run had written. */
+  readonly files: number;
+  readonly skipped: number;
+  readonly rows: number;
+}
+
+/**
+ * Writes the rows of a dataset in a span. A file appears under its name only when it is complete. Only seconds before that of the newest row are
+ * exported, because a block may still be in progress. Throws RetryableError for a truncated result.
+ */
+export async function exportDataset(
+  deps: { database: ExportDatabase; print: (line: string) => void },
+  options: ExportArguments,
+): Promise<ExportReport> {
+  const { database, print } = deps;
+  const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
+  const view = `${database.name}.${options.dataset}`;
+  const [newest] = await database.query<{ s: string }>(
+    `SELECT toString(toUnixTimestamp(max(${time}))) AS s FROM ${view}`,
+    {},
+  );
+  const newestS = Number(newest?.s ?? 0);
+  const toS = Math.min(options.toS ?? newestS, newestS);
+  if (toS < (options.toS ?? toS))
+    print(`The newest row is of ${new Date(newestS * 1000).toISOString()}: the export ends there.`);
+  const files = filesOf(options, toS);
+  await mkdir(options.out, { recursive: true });
+
+  const within = `${time} >= toDateTime({from:UInt32}, 'UTC') AND ${time} < toDateTime({to:UInt32}, 'UTC')`;
+  const warnIfIncomplete = async ({ fromS }: ExportFile) => {
+    if (coverage === null) return;
+    const rows = await database.query<{ state: string; why: string }>(
+      `SELECT state, why FROM ${database.name}.coverage WHERE day = toDate(toDateTime({from:UInt32}, 'UTC')) AND source = {source:String}`,
+      { from: fromS, source: coverage },
+    );
+    const day = new Date(fromS * 1000).toISOString().slice(0, 10);
+    for (const { state, why } of rows) if (state !== 'available') print(`  ${day} is ${state}: ${why}`);
+  };
+  const write = async (file: ExportFile, path: string): Promise<number> => {
+    const params = { from: file.fromS, to: file.toS };
+    const [counted] = await database.query<{ n: string }>(
+      `SELECT toString(count()) AS n FROM ${view} WHERE ${within}`,
+      params,
+    );
+    const rows = Number(counted?.n ?? 0);
+    const partial = `${path}.partial`;
+    const sql = `SELECT * FROM ${view} WHERE ${within} ORDER BY ${orderBy}`;
+    await pipeline(await database.stream(sql, params, formats[options.format]), createWriteStream(partial));
+    const isWhole = options.format === 'csv' ? (await csvRows(partial)) === rows : await isWholeParquet(partial);
+    if (!isWhole) {
+      await rm(partial);
+      throw new RetryableError(`${file.name} was not received completely; repeat the command to resume`);
+    }
+    await rename(partial, path);
+    return rows;
+  };
+
+  let [skipped, total] = [0, 0];
+  for (const [index, file] of files.entries()) {
+    const path = join(options.out, file.name);
+    const label = `${String(index + 1).padStart(String(files.length).length)}/${files.length}  ${file.name}`;
+    const existing = await stat(path).catch(() => null);
+    if (existing !== null) {
+      skipped += 1;
+      print(`${label}  is there already`);
+      continue;
+    }
+    await warnIfIncomplete(file);
+    const rows = await write(file, path);
+    total += rows;
+    print(`${label}  ${rows.toLocaleString('en')} rows`);
+  }
+  return { files: files.length, skipped, rows: total };
+}

@@ -1,0 +1,37 @@
+import { createClient } from '@clickhouse/client';
+import { clickHouseConnection } from '../clickhouse/connection.js';
+import { loadConfig } from '../config/config.js';
+import { exitCodeFor } from '../errors.js';
+import { parseExportArguments, UsageError, usageText } from './arguments.js';
+import { clickHouseExport } from './clickhouse-export.js';
+import { exportDataset } from './exporter.js';
+
+/** EX_USAGE of sysexits.h. */
+const EXIT_USAGE = 64;
+
+/** `npm run export -- <dataset> ...`: rows of a public view as files, while the product runs. */
+async function main(args: readonly string[]): Promise<void> {
+  const options = parseExportArguments(args);
+  const config = loadConfig();
+  const { url, user, password } = await clickHouseConnection(config);
+  const client = createClient({ url, username: user, password, request_timeout: 3_600_000 });
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  try {
+    const database = clickHouseExport(client, config.clickhouse.analystDatabase);
+    const { files, skipped, rows } = await exportDataset({ database, print }, options);
+    print(
+      `${files} files in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+const args = process.argv.slice(2);
+if (args[0] === 'help' || args.includes('--help')) process.stdout.write(`${usageText}\n`);
+else
+  main(args).catch((error) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    if (error instanceof UsageError) process.stderr.write(`\n${usageText}\n`);
+    process.exitCode = error instanceof UsageError ? EXIT_USAGE : exitCodeFor(error);
+  });

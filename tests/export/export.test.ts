@@ -1,0 +1,154 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
+import { parseExportArguments } from '../../infra/export/arguments.js';
+import { clickHouseExport } from '../../infra/export/clickhouse-export.js';
+import { datasetNames } from '../../infra/export/datasets.js';
+import { type ExportDatabase, exportDataset, filesOf } from '../../infra/export/exporter.js';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { publishViews } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
+import { walletEventsSink } from '../../processors/wallet-events/sink.js';
+import { type AgreementWorld, startAgreementWorld } from '../support/agreement-world.js';
+import { insertRecords } from '../support/positions.js';
+
+const DATABASE = 'market';
+let world: AgreementWorld;
+let client: ClickHouseClient;
+let database: ExportDatabase;
+const out = mkdtempSync(join(tmpdir(), 'oddstream-export-'));
+beforeAll(async () => {
+  world = await startAgreementWorld(23);
+  const { clickhouse, engine } = world.api;
+  const events = world.venue.blocks.flat();
+  await insertRecords(clickhouse, walletEventsSink, events);
+  await publishViews({ client: clickhouse, database: DATABASE, views: publicViews, logger: silentLogger() });
+  client = createClient({ url: engine.url, database: clickhouse.database });
+  database = clickHouseExport(client, DATABASE);
+}, 120_000);
+afterAll(async () => {
+  await client?.close();
+  await world?.api.stop();
+  rmSync(out, { recursive: true, force: true });
+});
+
+async function exported(args: string, of: ExportDatabase = database) {
+  const printed: string[] = [];
+  const options = parseExportArguments(args.split(' '));
+  const report = await exportDataset({ database: of, print: (line) => printed.push(line) }, options);
+  return { ...report, printed };
+}
+
+/** Rows of a CSV text by the names of its header. */
+function csv(text: string): Record<string, string>[] {
+  const rows: string[][] = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n)/g)) {
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain ?? '');
+    if (end === '\n') rows.push([]);
+  }
+  const [names = [], ...values] = rows.slice(0, -1);
+  return values.map((fields) => Object.fromEntries(fields.map((value, n) => [names[n] ?? '', value])));
+}
+const csvIn = (dir: string) =>
+  readdirSync(dir)
+    .sort()
+    .flatMap((name) => csv(readFileSync(join(dir, name), 'utf8')));
+
+describe('export', () => {
+  it('writes the matches that the chain logged, as /v3/trades returns them', async () => {
+    const dir = join(out, 'trades');
+    const { rows, files } = await exported(`trades --from 2023-11-14 --format csv --out ${dir}`);
+    const found = csvIn(dir);
+    expect([found.length, files]).toEqual([rows, readdirSync(dir).length]);
+    const newestMs = Math.max(...world.trades.map((trade) => trade.timestamp_ms));
+    const matches = world.trades.filter((trade) => !trade.is_taker_order && trade.timestamp_ms < newestMs);
+    expect(matches.length).toBeGreaterThan(50);
+    const amounts = (row: Record<string, unknown>) => [
+      `${row.tx_hash}-${row.log_index}`,
+      Number(row.shares),
+      Number(row.match_usd),
+    ];
+    const byId = (a: readonly unknown[], b: readonly unknown[]) => String(a[0]).localeCompare(String(b[0]));
+    // The world adds one combo match, of the first block.
+    expect(
+      found
+        .filter((row) => row.log_index !== '9000')
+        .map(amounts)
+        .sort(byId),
+    ).toEqual(matches.map((trade) => [trade.id, Number(trade.shares) / 1e6, Number(trade.usdc) / 1e6]).sort(byId));
+    const rest = new Map<string, readonly number[]>();
+    for (let offset = 0; ; offset += 300) {
+      const page = await world.api.ok<{ trades: Record<string, unknown>[]; has_more: boolean }>(
+        `/v3/trades?limit=300&offset=${offset}`,
+        world.key,
+      );
+      for (const { id, size, amount_usd } of page.trades) {
+        const [tx, , logIndex] = String(id).split('_');
+        rest.set(`${tx}-${logIndex}`, [Number(size), Number(amount_usd)]);
+      }
+      if (!page.has_more) break;
+    }
+    for (const [id, ...sums] of found.map(amounts)) expect(rest.get(String(id)), String(id)).toEqual(sums);
+  });
+
+  it.each(datasetNames)('writes %s as whole Parquet files, one per day', async (dataset) => {
+    const dir = join(out, `parquet-${dataset}`);
+    const { rows, files } = await exported(`${dataset} --from 2023-11-14 --out ${dir}`);
+    for (const name of readdirSync(dir)) expect(readFileSync(join(dir, name)).subarray(0, 4).toString()).toBe('PAR1');
+    expect(readdirSync(dir)).toHaveLength(files);
+    if (dataset !== 'ticks') expect(rows).toBeGreaterThan(0);
+  });
+
+  it('resumes: leaves complete files as they are and writes the missing one', async () => {
+    const dir = join(out, 'resume');
+    const args = `trades --from 2023-11-13 --to 2023-11-15 --format csv --out ${dir}`;
+    const first = await exported(args);
+    expect([first.files, first.skipped]).toEqual([2, 0]);
+    const [kept = '', removed = ''] = readdirSync(dir).sort();
+    const text = readFileSync(join(dir, removed), 'utf8');
+    rmSync(join(dir, removed));
+    utimesSync(join(dir, kept), 1, 1);
+    const second = await exported(args);
+    expect([second.files, second.skipped]).toEqual([2, 1]);
+    expect(statSync(join(dir, kept)).mtimeMs).toBe(1000);
+    expect(readFileSync(join(dir, removed), 'utf8')).toBe(text);
+  });
+
+  it.each(['csv', 'parquet'])('leaves no %s file when the result was cut off', async (format) => {
+    const dir = join(out, `cut-${format}`);
+    const cut: ExportDatabase = {
+      ...database,
+      stream: async (...query) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of await database.stream(...query)) chunks.push(chunk as Buffer);
+        const whole = Buffer.concat(chunks);
+        return Readable.from([whole.subarray(0, whole.length - 40)]);
+      },
+    };
+    await expect(exported(`trades --from 2023-11-14 --format ${format} --out ${dir}`, cut)).rejects.toThrow(
+      RetryableError,
+    );
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('says that a day is incomplete, and where the newest row is', async () => {
+    const { printed } = await exported(
+      `trades --from 2023-11-14 --to 2030-01-01 --format csv --out ${join(out, 'says')}`,
+    );
+    expect(printed[0]).toMatch(/^The newest row is of 2023-11-1\dT[\d:.]+Z: the export ends there\.$/);
+    expect(printed.join('\n')).toMatch(/2023-11-1\d is (degraded|pending|missing): \w/);
+  });
+});
+
+it('files of an export end at UTC midnight and name their exact span', () => {
+  const options = parseExportArguments(['ticks', '--from', '2026-03-22T23:59:58Z', '--to', '2026-03-24T00:00:01Z']);
+  expect(filesOf(options, options.toS ?? 0).map(({ name }) => name)).toEqual([
+    'ticks_20260322T235958Z_20260323T000000Z.parquet',
+    'ticks_20260323T000000Z_20260324T000000Z.parquet',
+    'ticks_20260324T000000Z_20260324T000001Z.parquet',
+  ]);
+});
