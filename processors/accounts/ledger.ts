@@ -15,6 +15,8 @@ export interface MeterLedger {
   charge(quantity: number, grantedBeforeMs?: number): number;
   /** Makes the part of a grant that money taken back has removed equal to `due`, as far as capacity is left. */
   takeBack(grantId: string, due: number): void;
+  /** What is left of all grants. */
+  balance(): number;
   /** Changed grants, the entries, and the account with their number. Empty if nothing changed. */
   changes(): States;
 }
@@ -94,6 +96,7 @@ export function openMeterLedger(
       if (taken > 0) post(grant, 'refunded', -taken);
       else if (due < grant.removed) post(grant, 'reinstated', grant.removed - due);
     },
+    balance: () => balance,
     changes: () =>
       entries.length === 0
         ? []

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createCodec } from '../../schemas/codec.js';
 import type { AccountCommand, Grant, LedgerEntry, RefundReason } from '../../schemas/types.gen.js';
 import { applyCommand } from './apply-command.js';
 import { createAccountsState } from './state.js';
@@ -245,4 +246,44 @@ describe('packages', () => {
     expect(entries()).toEqual([]);
     expect(settlement()).toMatchObject({ used: 900 * M, charged: M, uncovered: 0 });
   });
+});
+
+it('refuses totals and refunds that are no exact integers', () => {
+  const { start, settle, refund } = bench();
+  start('one');
+  for (const wrong of [-1, 0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY]) {
+    expect([wrong, settle(wrong)]).toEqual([wrong, 'bad_quantity']);
+    expect([wrong, refund(wrong)]).toEqual([wrong, 'wrong_amount']);
+  }
+});
+
+it('courtesy capacity is bounded in total, so that a balance stays an exact integer that a record can hold', () => {
+  const { courtesy, start, complete, state } = bench();
+  const QUANTITY = 1_000_000_000_000_000;
+  const codes = Array.from({ length: 10 }, (_, n) => courtesy(`g${n}`, QUANTITY, START + 90 * DAY_MS));
+  expect(codes.slice(0, 5)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok']);
+  expect(new Set(codes.slice(5))).toEqual(new Set(['bad_quantity']));
+  start('one', 100);
+  expect(complete('one', 200_000)).toBe('ok');
+  const codec = createCodec();
+  const total = [...state.grants.values()].reduce((sum, { remaining }) => sum + remaining, 0);
+  expect(Number.isSafeInteger(total)).toBe(true);
+  const entry = {
+    account_id: 'a',
+    seq: 1,
+    meter: 'api_requests' as const,
+    grant_id: 'g',
+    kind: 'granted' as const,
+    quantity: QUANTITY,
+    balance: total,
+    at_ms: START,
+    author: '',
+  };
+  const record = {
+    entity: 'ledger:a:1',
+    updated_at_ms: START,
+    command_id: 'c',
+    state: { 'oddstream.LedgerEntry': entry },
+  };
+  expect(codec.decode(codec.encode('account_state', record))).toEqual({ kind: 'account_state', value: record });
 });

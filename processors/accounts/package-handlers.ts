@@ -7,8 +7,10 @@ import { type AccountsState, entitiesOf, entityOf } from './state.js';
 
 /** Checkouts that were never paid are removed after this time; a provider reports a payment long before. */
 const UNPAID_RETENTION_MS = 90 * 86_400_000;
-/** Largest quantity of a courtesy grant, so that sums stay exact integers. */
+/** Largest quantity of a courtesy grant. */
 const MAX_COURTESY = 1_000_000_000_000_000;
+/** Largest capacity to which a courtesy grant may raise a meter: with 250 checkouts of the largest size more, a balance is still an exact integer. */
+const MAX_CAPACITY_WITH_COURTESY = 5 * MAX_COURTESY;
 
 type Found = { readonly account: Account; readonly checkout: Checkout } | { readonly rejection: CommandResult };
 
@@ -144,7 +146,7 @@ export const packageHandlers: CommandHandlers<
     const found = findCheckout(state, command);
     if ('rejection' in found) return found.rejection;
     const { account, checkout } = found;
-    if (!Number.isInteger(command.refunded_cents) || command.refunded_cents < 0)
+    if (!Number.isSafeInteger(command.refunded_cents) || command.refunded_cents < 0)
       return reject('wrong_amount', account.account_id);
     const refunded = withRefund(checkout, command);
     const ledger = openMeterLedger(state, account, checkout.meter, context);
@@ -167,6 +169,7 @@ export const packageHandlers: CommandHandlers<
     if (grant.expires_at_ms <= context.atMs) return reject('expired', id);
     const ledger: MeterLedger = openMeterLedger(state, account, meter, context);
     ledger.expire();
+    if (ledger.balance() + grant.quantity > MAX_CAPACITY_WITH_COURTESY) return reject('bad_quantity', id);
     ledger.grant({ ...grant, kind: 'courtesy', granted_at_ms: context.atMs });
     return accept(id, ...ledger.changes());
   },
@@ -178,7 +181,7 @@ export const packageHandlers: CommandHandlers<
   SettleUsage(state, { account_id: id, meter, period_start_ms: startMs, used }, context) {
     const account = state.accounts.get(entityOf.account(id));
     if (account === undefined) return reject('unknown_account', null);
-    if (!Number.isInteger(used) || used < 0) return reject('bad_quantity', id);
+    if (!Number.isSafeInteger(used) || used < 0) return reject('bad_quantity', id);
     if (servicePeriod(account.created_at_ms, startMs).startMs !== startMs) return reject('unknown_period', id);
     const before = state.settlements.get(entityOf.settlement(id, meter));
     const allowance = monthlyAllowance(account, meter);

@@ -1,3 +1,4 @@
+import { RetryableError } from '../../infra/errors.js';
 import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -63,24 +64,40 @@ export function createAccountsProcessor(options: {
     return deadLetterRecord({ codec, by: 'accounts', topic: COMMANDS, partition: 0, record, reason });
   };
 
-  const step = async (ownership: GroupOwnership, records: readonly LogRecord[], nextOffset: number): Promise<void> => {
+  /** Changes of the state by a command, as records: all of them or, by CodecError, none. */
+  const changesOf = (command: AccountCommand): readonly NewRecord[] => {
+    const results = applyCommand(state, command);
+    const records = results.map(({ entity, value }) => ({
+      key: entity,
+      value: value === null ? null : codec.encode('account_state', value),
+      timestampMs: command.issued_at_ms,
+    }));
+    if (results.length === 0) decided.inc({ code: 'duplicate' });
+    for (const { value } of results)
+      if (value !== null && 'oddstream.Outcome' in value.state)
+        decided.inc({ code: value.state['oddstream.Outcome'].code });
+    return records;
+  };
+
+  const step = async (ownership: GroupOwnership, records: readonly LogRecord[], batchEnd: number): Promise<void> => {
     const changes: NewRecord[] = [];
     const dead: NewRecord[] = [];
+    let nextOffset = batchEnd;
+    let diverged: CodecError | undefined;
     for (const record of records) {
+      let command: AccountCommand | undefined;
       try {
-        const command = commandOf(record);
-        const results = applyCommand(state, command);
-        for (const { entity, value } of results) {
-          const bytes = value === null ? null : codec.encode('account_state', value);
-          changes.push({ key: entity, value: bytes, timestampMs: command.issued_at_ms });
-          if (value !== null && 'oddstream.Outcome' in value.state)
-            decided.inc({ code: value.state['oddstream.Outcome'].code });
-        }
-        if (results.length === 0) decided.inc({ code: 'duplicate' });
+        command = commandOf(record);
+        changes.push(...changesOf(command));
       } catch (error) {
         if (!(error instanceof CodecError)) throw error;
         decided.inc({ code: 'dead_letter' });
         dead.push(deadLetter(record, error.message));
+        if (command === undefined) continue;
+        // The command has changed the state in memory, and the log cannot hold the change: nothing may be decided on this state.
+        diverged = error;
+        nextOffset = record.offset + 1;
+        break;
       }
     }
     await ownership.appendAndCommit({
@@ -91,6 +108,10 @@ export function createAccountsProcessor(options: {
       offsets: [{ topic: COMMANDS, partition: 0, nextOffset }],
     });
     next = nextOffset;
+    if (diverged !== undefined)
+      throw new RetryableError('A change of the accounts cannot be written; the state is loaded again', {
+        cause: diverged,
+      });
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
+import { RetryableError } from '../../infra/errors.js';
 import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
 import { hashKey, newRawKey } from '../../schemas/api-keys.js';
-import { createCodec } from '../../schemas/codec.js';
+import { type Codec, CodecError, createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
@@ -15,10 +16,10 @@ import { eventually } from '../support/product.js';
 const codec = createCodec();
 const NOW = Date.UTC(2026, 8, 1, 12);
 
-function processorOn(log: Log) {
+function processorOn(log: Log, stateCodec: Codec = codec) {
   return createAccountsProcessor({
     log,
-    codec,
+    codec: stateCodec,
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
   });
@@ -132,6 +133,39 @@ describe('accounts', () => {
     expect(log.all('dead.letters')).toHaveLength(1);
     controller.abort();
     await running;
+  });
+
+  it('write all changes of a command or none: one that cannot be written goes to dead.letters, and the state is loaded again', async () => {
+    const { log, controller, instance } = await setUp();
+    /** Cannot write a key of this name, as if a number did not fit. */
+    const narrow: Codec = {
+      ...codec,
+      encode(kind, value) {
+        const state = (value as { state?: { 'oddstream.Key'?: { name: string } } }).state;
+        if (state?.['oddstream.Key']?.name === 'does not fit') throw new CodecError('name does not fit');
+        return codec.encode(kind, value);
+      },
+    };
+    const { freeKey, model, commands } = instance();
+    const account = { account_id: 'a', plan: 'starter' as const, label: '' };
+    const created = await commands.send({ 'oddstream.CreateAccount': account });
+    const key = (name: string) => {
+      const key_hash = hashKey(newRawKey());
+      return { 'oddstream.CreateKey': { account_id: 'a', key_hash, key_prefix: 'p', name } };
+    };
+    // It changes the account first, and then the key.
+    const broken = await commands.send(key('does not fit'));
+    const next = await commands.send(key('fits'));
+    await expect(processorOn(log, narrow).run(controller.signal)).rejects.toBeInstanceOf(RetryableError);
+    const restarted = processorOn(log, narrow).run(controller.signal);
+    for (const id of [created, next]) expect(await model.waitForOutcome(id, 10_000)).toMatchObject({ code: 'ok' });
+    expect((await freeKey('ip')).outcome?.code).toBe('ok');
+    expect(await model.waitForOutcome(broken, 0)).toBeNull();
+    expect(model.keysOf('a').map(({ name }) => name)).toEqual(['fits']);
+    expect(model.account('a')?.active_keys).toBe(1);
+    expect(log.all('dead.letters')).toHaveLength(1);
+    controller.abort();
+    await restarted;
   });
 
   it('treat a key with an unreadable state as unknown, and serve the others', async () => {

@@ -7,7 +7,8 @@ const PROBLEMS = {
 };
 
 export function showSignIn() {
-  const problem = PROBLEMS[new URLSearchParams(location.search).get('problem')];
+  const name = new URLSearchParams(location.search).get('problem') ?? '';
+  const problem = Object.hasOwn(PROBLEMS, name) ? PROBLEMS[name] : undefined;
   if (problem !== undefined) showProblem(new RequestError(0, problem));
 
   onSubmit($('password-form'), async () => {
