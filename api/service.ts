@@ -31,6 +31,7 @@ import { createRateLimiter } from './limits/rate-limiter.js';
 import type { Mailer } from './mail/mailer.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
+import { createOrderBookReader } from './order-books/reader.js';
 import { runPnlSeriesPrefetch } from './pnl-series/prefetch.js';
 import { createReaders } from './readers.js';
 import type { TableProgress } from './readiness/table-progress.js';
@@ -59,6 +60,7 @@ import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
 import { createSocialRoutes } from './routes/social/routes.js';
 import { createStatusRoute } from './routes/status/status.js';
+import { createOrderBookRoutes } from './routes/v1-order-books/routes.js';
 import { createV1PnlRoute, DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
 import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
 import { createResolveRoute } from './routes/v1-wallets/resolve.js';
@@ -162,6 +164,7 @@ export function createService(deps: ServiceDeps): Service {
     baseUrl: deps.baseUrl,
   };
   const readers = createReaders({ tables, nowMs, dataVersion });
+  const orderBooks = createOrderBookReader({ tables, sources, nowMs });
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
     createStatusRoute({
@@ -204,12 +207,13 @@ export function createService(deps: ServiceDeps): Service {
     createTopTradersRoute({ readers, rateLimitStore: deps.rateLimitStore }),
     createV1PnlRoute({ readers, cache }),
     createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
+    ...createOrderBookRoutes({ orderBooks, readers }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
     ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
     ...createScoreRoutes({ scores: createScoreReader({ tables }), rateLimitStore: deps.rateLimitStore, nowMs }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
-    ...createClobRoutes({ tables, cache, readers }),
+    ...createClobRoutes({ tables, cache, readers, orderBooks }),
     createOverlapRoute({ tables, nowMs, dataVersion }),
     ...createSocialRoutes({
       posts: createSocialPosts({ tables, platform: deps.social.platform, writer: deps.social.writer, nowMs }),

@@ -1,6 +1,6 @@
 import type { Sql } from '../tables/port.js';
 
-/** Tables whose new rows are followed. Each is written from one partition of the log, so that its offsets only rise. */
+/** Tables whose new rows are followed. Each is written from one partition of the log, so that its offsets only rise; `order_books` has a version that does. */
 export const watchedTables = [
   'markets',
   'tokens',
@@ -9,6 +9,7 @@ export const watchedTables = [
   'chain_tokens',
   'token_settlements',
   'fills',
+  'order_books',
 ] as const;
 export type WatchedTable = (typeof watchedTables)[number];
 
@@ -20,14 +21,22 @@ const idColumns: Readonly<Record<WatchedTable, string>> = {
   chain_tokens: 'toString(token_id)',
   token_settlements: 'toString(token_id)',
   fills: 'toString(token_id)',
+  order_books: 'toString(token_id)',
 };
+
+/** The number that rises with each row, and, where only some rows matter, their condition: books that may price a token, verified or not any more. */
+const cursors: Partial<Record<WatchedTable, { readonly column: string; readonly where: string }>> = {
+  order_books: { column: '_version', where: 'NOT synthetic' },
+};
+const cursorOf = (source: WatchedTable): string => cursors[source]?.column ?? '_offset';
+const whereOf = (source: WatchedTable): string => cursors[source]?.where ?? 'true';
 
 /** Tables whose rows have the time of their event; a change cannot affect anything before that time. */
 const timedTables: ReadonlySet<WatchedTable> = new Set(['resolutions', 'fills']);
 
 export interface WatermarkRow {
   readonly source: WatchedTable;
-  /** Offset after the newest row, as text; 0 for an empty table. */
+  /** Cursor after the newest row, as text; 0 for an empty table. */
   readonly next: string;
 }
 
@@ -40,8 +49,8 @@ const newestOffsetHints: Partial<Record<WatchedTable, string>> = {
 export const watermarksSql = (exact: boolean): Sql => ({
   text: watchedTables
     .map((source) => {
-      const rows = (exact ? undefined : newestOffsetHints[source]) ?? `SELECT _offset FROM ${source}`;
-      return `SELECT '${source}' AS source, toString(if(count() = 0, 0, max(_offset) + 1)) AS next FROM (${rows})`;
+      const rows = (exact ? undefined : newestOffsetHints[source]) ?? `SELECT ${cursorOf(source)} FROM ${source}`;
+      return `SELECT '${source}' AS source, toString(if(count() = 0, 0, max(${cursorOf(source)}) + 1)) AS next FROM (${rows})`;
     })
     .join(' UNION ALL '),
   params: {},
@@ -58,9 +67,11 @@ export interface ChangedRow extends WatermarkRow {
 export const changesSql = (next: Readonly<Record<WatchedTable, bigint>>, rows: number): Sql => ({
   text: watchedTables
     .map(
-      (source) => `SELECT '${source}' AS source, ${idColumns[source]} AS id, toString(max(_offset) + 1) AS next,
+      (
+        source,
+      ) => `SELECT '${source}' AS source, ${idColumns[source]} AS id, toString(max(${cursorOf(source)}) + 1) AS next,
         ${timedTables.has(source) ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
-      FROM ${source} WHERE _offset >= {${source}:UInt64} GROUP BY id LIMIT {rows:UInt32}`,
+      FROM ${source} WHERE ${cursorOf(source)} >= {${source}:UInt64} AND ${whereOf(source)} GROUP BY id LIMIT {rows:UInt32}`,
     )
     .join(' UNION ALL '),
   params: { ...next, rows },

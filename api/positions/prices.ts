@@ -43,7 +43,7 @@ export const createPriceLookup = (deps: {
       source !== 'clob_mid' || updatedAtS === null || deps.nowMs() / 1000 - updatedAtS < MID_PRICE_TTL_S,
     invalidation: {
       changes: deps.changes,
-      tables: ['token_quotes', 'token_settlements', 'fills'],
+      tables: ['token_quotes', 'token_settlements', 'fills', 'order_books'],
       update: (price, source) =>
         source === 'fills' && (price.source === 'settlement' || price.source === 'clob_mid') ? price : undefined,
     },

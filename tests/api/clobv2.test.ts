@@ -226,6 +226,7 @@ describe('/clobv2 volumes', () => {
       outcome: 'Yes',
       image: snow.image,
       condition_id: snow.conditionId,
+      order_book: null,
     });
     // A V1-only token and an unknown one.
     for (const token of [rainYes, '12345'])

@@ -3,6 +3,17 @@ import { formatMoney } from '../../../schemas/primitives/money.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import {
+  bookLevels,
+  bookPriceFields,
+  bookPricesOf,
+  bookStateFields,
+  bookStateOf,
+  exampleBookPrices,
+  exampleBookState,
+  exampleLevels,
+} from '../../order-books/fields.js';
+import type { OrderBookReader } from '../../order-books/reader.js';
 import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
@@ -13,6 +24,8 @@ import { amountText, FIRST_VERSION, SOURCE, titleFields, titleOf } from './seria
 const count = z.string().meta({ description: 'Whole number, as text.' });
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const baseUnits = z.string().meta({ description: 'USDC in base units (6 decimals).' });
+/** Levels per side; /v1/orderbook has the whole book. */
+const LEVELS = 50;
 /** The sums appear twice: under the names of this API group and under those of the venue's public index. */
 const rollupSchema = z.object({
   total_trades: count,
@@ -32,6 +45,10 @@ const rollupSchema = z.object({
   collateral_sell_volume: baseUnits.describe(sideDocs.sellUnits),
   scaled_collateral_sell_volume: decimal.describe(`${sideDocs.sellUsd} Decimal text.`),
   ...titleFields,
+  order_book: z
+    .object({ bids: bookLevels, asks: bookLevels, ...bookPriceFields, ...bookStateFields })
+    .nullable()
+    .meta({ description: `The best ${LEVELS} levels per side of the newest book.` }),
 });
 
 const sumsFrom = (sums: TokenVolume) => ({
@@ -63,15 +80,15 @@ const exampleSums: TokenVolume = {
   shares: 10_011_500_000n,
 };
 
-/** GET /clobv2/markets/{token_id}/orderbook: volume sums of a token's matches. */
-export function createClobOrderbook(deps: { tables: Tables; readers: Readers }): Route {
-  const { tables, readers } = deps;
+/** GET /clobv2/markets/{token_id}/orderbook: volume sums of a token's matches, and its live book. */
+export function createClobOrderbook(deps: { tables: Tables; readers: Readers; orderBooks: OrderBookReader }): Route {
+  const { tables, readers, orderBooks } = deps;
   return defineRoute({
     ...common,
     path: '/clobv2/markets/{token_id}/orderbook',
-    summary: 'Matched volume of an outcome token',
+    summary: 'Matched volume and order book of an outcome token',
     description:
-      'Volume sums as text. Each match counts once, by the side of its maker. Contains no price levels. Every sum also has the field name of the venue’s public index.',
+      'Volume sums as text. Each match counts once, by the side of its maker. Every sum also has the field name of the venue’s public index. `order_book` has the best levels of the live book, null for a token whose book is not read.',
     params: z.object({ token_id: clob.tokenId }),
     success: {
       description: 'The sums; only `token_id`, `source` and `found: false` for an unknown token',
@@ -86,15 +103,23 @@ export function createClobOrderbook(deps: { tables: Tables; readers: Readers }):
         found: true,
         ...sumsFrom(exampleSums),
         ...titleOf(exampleTitle),
+        order_book: { ...exampleLevels, ...exampleBookPrices, ...exampleBookState },
       },
     },
-    async handler({ params: { token_id } }) {
-      const sums = await readTokenVolume(tables, token_id, FIRST_VERSION);
-      const found = sums.trades > 0;
+    async handler({ params: { token_id } }, { nowMs }) {
+      const [sums, book] = await Promise.all([
+        readTokenVolume(tables, token_id, FIRST_VERSION),
+        orderBooks(token_id, LEVELS),
+      ]);
+      const found = sums.trades > 0 || book !== null;
       const common = { token_id, source: SOURCE, found };
       if (!found) return { body: common };
       const titles = await readers.titlesOf([token_id]);
-      return { body: { ...common, ...sumsFrom(sums), ...titleOf(titles.get(token_id) ?? untitled) } };
+      const order_book =
+        book === null
+          ? null
+          : { bids: [...book.bids], asks: [...book.asks], ...bookPricesOf(book), ...bookStateOf(book, nowMs) };
+      return { body: { ...common, ...sumsFrom(sums), ...titleOf(titles.get(token_id) ?? untitled), order_book } };
     },
   });
 }

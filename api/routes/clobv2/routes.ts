@@ -1,6 +1,7 @@
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import type { Route } from '../../http/route.js';
 import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
+import type { OrderBookReader } from '../../order-books/reader.js';
 import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { createClobCandles } from './candles.js';
@@ -11,7 +12,12 @@ import { createClobTrades } from './trades.js';
 import { createClobVolumes } from './volumes.js';
 
 /** All /clobv2 endpoints. */
-export function createClobRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
+export function createClobRoutes(deps: {
+  tables: Tables;
+  cache: TtlCache;
+  readers: Readers;
+  orderBooks: OrderBookReader;
+}): readonly Route[] {
   return [
     ...createClobTrades(deps),
     createClobPositions({ ...deps, largest: createLargestPositionsReader(deps) }),

@@ -111,7 +111,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     path: '/v3/markets/{token_id}/price',
     summary: 'Price of an outcome token',
     description:
-      'The settlement price; before settlement the mid of best bid and ask if it is younger than 60 s, otherwise the newer of last fill and catalogue quote.',
+      'The settlement price; before settlement the mid of best bid and ask of the verified order book if it is younger than 60 s, otherwise the newer of last fill and catalogue quote.',
     params: z.object({ token_id: v3.tokenId }),
     success: {
       description: 'The price and its source',

@@ -1,0 +1,91 @@
+import { healthOf, type SourceStatusView } from '../../infra/sources/source-status-view.js';
+import type { BookLevel } from '../../schemas/order-book/book.js';
+import { canonicalDecimal } from '../../schemas/order-book/decimal.js';
+import type { Tables } from '../tables/port.js';
+import { boolFrom, type Millis } from '../tables/values.js';
+import { type OrderBookRow, orderBookSql } from './order-books.sql.js';
+
+/** Name of the source in topic `sources`. */
+export const ORDER_BOOK_SOURCE = 'orderbook';
+/** Ingest writes a record of every followed book at least every four minutes. */
+const MAX_RECORD_AGE_MS = 5 * 60_000;
+
+export const staleReasons = ['not_followed', 'feed_disconnected', 'feed_silent'] as const;
+export type StaleReason = (typeof staleReasons)[number];
+
+/** The newest book of a token. Prices and sizes are decimal text in USD and shares; times are Unix milliseconds. */
+export interface OrderBookView {
+  readonly tokenId: string;
+  readonly conditionId: string;
+  /** Best first. */
+  readonly bids: readonly BookLevel[];
+  readonly asks: readonly BookLevel[];
+  /** Levels of the whole book, of which `bids` and `asks` are the best. */
+  readonly bidCount: number;
+  readonly askCount: number;
+  readonly bestBid: string | null;
+  readonly bestAsk: string | null;
+  /** null unless both sides have levels and the bid is lower. */
+  readonly mid: string | null;
+  readonly spread: string | null;
+  readonly verified: boolean;
+  readonly verifiedSinceMs: number;
+  readonly reason: string | null;
+  readonly hash: string | null;
+  readonly tickSize: string | null;
+  readonly lastTradePrice: string | null;
+  readonly synthetic: boolean;
+  /** Why the book may have changed since: its feed is closed, or the token is no longer read. null: the book is current. */
+  readonly stale: StaleReason | null;
+  readonly updatedMs: number;
+  readonly receivedMs: number;
+}
+
+/** Reads a token's newest book with at most `depth` levels per side; null if none was read within the last day. */
+export type OrderBookReader = (tokenId: string, depth: number) => Promise<OrderBookView | null>;
+
+const levelsOf = (prices: readonly string[], sizes: readonly string[]): readonly BookLevel[] =>
+  prices.map((price, i) => ({ price: canonicalDecimal(price), size: canonicalDecimal(sizes[i] ?? '0') }));
+const decimalOrNull = (text: string | null): string | null =>
+  text === null || text === '' ? null : canonicalDecimal(text);
+const ms = (value: Millis): number => Number(value ?? 0);
+
+export function createOrderBookReader(deps: {
+  tables: Tables;
+  sources: Pick<SourceStatusView, 'get'>;
+  nowMs: () => number;
+}): OrderBookReader {
+  const staleReason = (receivedMs: number, nowMs: number): StaleReason | null => {
+    if (nowMs - receivedMs > MAX_RECORD_AGE_MS) return 'not_followed';
+    const status = deps.sources.get(ORDER_BOOK_SOURCE);
+    const health = status === undefined ? 'silent' : healthOf(status, nowMs);
+    return health === 'connected' ? null : `feed_${health}`;
+  };
+  return async (tokenId, depth) => {
+    const [row] = await deps.tables.rows<OrderBookRow>(orderBookSql(tokenId, depth));
+    if (row === undefined) return null;
+    const receivedMs = ms(row.received_at);
+    return {
+      tokenId: row.token,
+      conditionId: row.condition_id,
+      bids: levelsOf(row.bid_prices, row.bid_sizes),
+      asks: levelsOf(row.ask_prices, row.ask_sizes),
+      bidCount: Number(row.bid_count),
+      askCount: Number(row.ask_count),
+      bestBid: decimalOrNull(row.best_bid),
+      bestAsk: decimalOrNull(row.best_ask),
+      mid: decimalOrNull(row.mid),
+      spread: row.mid === null ? null : decimalOrNull(row.spread),
+      verified: boolFrom(row.verified),
+      verifiedSinceMs: ms(row.verified_since),
+      reason: row.reason === '' ? null : row.reason,
+      hash: row.hash === '' ? null : row.hash,
+      tickSize: decimalOrNull(row.tick_size),
+      lastTradePrice: decimalOrNull(row.last_trade_price),
+      synthetic: boolFrom(row.synthetic),
+      stale: staleReason(receivedMs, deps.nowMs()),
+      updatedMs: ms(row.updated_at),
+      receivedMs,
+    };
+  };
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+
+let api: ApiHarness;
+let key: string;
+const nowMs = Date.now();
+const CONDITION = `0x${'c1'.repeat(32)}`;
+const TOKEN = '7001';
+
+const book = (token_id: string, over: Record<string, unknown> = {}) => ({
+  token_id,
+  condition_id: CONDITION,
+  bid_prices: ['0.410', '.4'],
+  bid_sizes: ['1200.00', '350.5'],
+  ask_prices: ['0.43', '0.5', '0.6'],
+  ask_sizes: ['800', '1', '2'],
+  best_bid: '0.41',
+  best_ask: '0.43',
+  mid: '0.42',
+  verified: true,
+  verified_since: nowMs - 60_000,
+  reason: '',
+  hash: 'c2d5',
+  tick_size: '0.01',
+  last_trade_price: '0.42',
+  synthetic: false,
+  updated_at: nowMs - 1_500,
+  received_at: nowMs - 1_000,
+  epoch: 'run-1',
+  seq: 5,
+  _offset: 5,
+  _version: 5,
+  ...over,
+});
+const reportFeed = (connected: boolean, updated_at_ms = nowMs) =>
+  api.reportSource({ source: 'orderbook', mode: 'live', connected, updated_at_ms });
+
+beforeAll(async () => {
+  api = await startApi({ nowMs });
+  key = await api.key('growth');
+  await api.clickhouse.insertRows('order_books', [
+    book(TOKEN),
+    book('7002', {
+      bid_prices: [],
+      bid_sizes: [],
+      best_bid: null,
+      mid: null,
+      verified: false,
+      reason: 'hash_mismatch',
+    }),
+    book('7003', { synthetic: true, received_at: nowMs - 301_000, updated_at: nowMs - 400_000 }),
+    book('7004', { received_at: nowMs - 90_000_000 }),
+  ]);
+});
+afterAll(() => api.stop());
+beforeEach(() => reportFeed(true));
+
+describe('/v1/orderbook', () => {
+  it('returns the book in the field names of the venue, with the state of its verification', async () => {
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toEqual({
+      market: CONDITION,
+      asset_id: TOKEN,
+      slug: null,
+      question: null,
+      outcome: null,
+      timestamp: String(nowMs - 1_500),
+      hash: 'c2d5',
+      bids: [
+        { price: '0.41', size: '1200' },
+        { price: '0.4', size: '350.5' },
+      ],
+      asks: [
+        { price: '0.43', size: '800' },
+        { price: '0.5', size: '1' },
+        { price: '0.6', size: '2' },
+      ],
+      bid_levels: 2,
+      ask_levels: 3,
+      tick_size: '0.01',
+      last_trade_price: '0.42',
+      best_bid: '0.41',
+      best_ask: '0.43',
+      mid: '0.42',
+      spread: '0.02',
+      verified: true,
+      verified_since: new Date(nowMs - 60_000).toISOString().replace('.000Z', 'Z'),
+      reason: null,
+      stale: false,
+      stale_reason: null,
+      synthetic: false,
+      updated_at: new Date(nowMs - 1_500).toISOString().replace('.000Z', 'Z'),
+      age_seconds: 1.5,
+    });
+  });
+
+  it('returns the best levels and the number of all with `depth`', async () => {
+    const body = await api.ok<{ bids: unknown[]; asks: unknown[] }>(`/v1/orderbook/${TOKEN}?depth=1`, key);
+    expect(body).toMatchObject({ bid_levels: 2, ask_levels: 3 });
+    expect([body.bids, body.asks]).toEqual([[{ price: '0.41', size: '1200' }], [{ price: '0.43', size: '800' }]]);
+  });
+
+  it('says that a book is unverified, synthetic or stale, and why', async () => {
+    expect(await api.ok('/v1/orderbook/7002', key)).toMatchObject({
+      verified: false,
+      reason: 'hash_mismatch',
+      mid: null,
+      spread: null,
+      best_ask: '0.43',
+      stale: false,
+    });
+    expect(await api.ok('/v1/orderbook/7003', key)).toMatchObject({
+      synthetic: true,
+      stale: true,
+      stale_reason: 'not_followed',
+    });
+    await reportFeed(false);
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({
+      stale: true,
+      stale_reason: 'feed_disconnected',
+    });
+    await reportFeed(true, nowMs - 60_000);
+    expect(await api.ok(`/v1/midpoint/${TOKEN}`, key)).toMatchObject({ stale: true, stale_reason: 'feed_silent' });
+    await reportFeed(true);
+  });
+
+  it('rejects unknown tokens with 404 and invalid inputs with 400', async () => {
+    for (const path of ['/v1/orderbook/1', '/v1/midpoint/1', '/v1/spread/1', '/v1/orderbook/7004'])
+      expect(await api.get(path, key)).toMatchObject({ status: 404, body: { error: 'No order book of this token' } });
+    expect(await api.get('/v1/orderbook/0xab', key)).toMatchObject({
+      status: 400,
+      body: { error: 'Invalid token id. Use 1 to 78 digits' },
+    });
+    for (const depth of ['0', '10001', 'all'])
+      expect(await api.get(`/v1/orderbook/${TOKEN}?depth=${depth}`, key)).toMatchObject({ status: 400 });
+  });
+});
+
+describe('/v1/midpoint and /v1/spread', () => {
+  it('return one number with the state of the book', async () => {
+    const mid = await api.ok<Record<string, unknown>>(`/v1/midpoint/${TOKEN}`, key);
+    const spread = await api.ok<Record<string, unknown>>(`/v1/spread/${TOKEN}`, key);
+    expect([mid.mid, mid.verified, mid.token_id]).toEqual(['0.42', true, TOKEN]);
+    expect([spread.spread, spread.verified, spread.token_id]).toEqual(['0.02', true, TOKEN]);
+    expect((await api.ok<Record<string, unknown>>('/v1/midpoint/7002', key)).mid).toBeNull();
+    expect((await api.ok<Record<string, unknown>>('/v1/spread/7002', key)).spread).toBeNull();
+  });
+});
+
+describe('/clobv2/markets/{token_id}/orderbook', () => {
+  it('returns the best levels of the live book beside the volume sums', async () => {
+    expect(await api.ok(`/clobv2/markets/${TOKEN}/orderbook`, key)).toMatchObject({
+      found: true,
+      total_trades: '0',
+      order_book: {
+        bids: [
+          { price: '0.41', size: '1200' },
+          { price: '0.4', size: '350.5' },
+        ],
+        mid: '0.42',
+        verified: true,
+      },
+    });
+    expect(await api.ok('/clobv2/markets/1/orderbook', key)).toEqual({
+      token_id: '1',
+      source: 'onchain-v2',
+      found: false,
+    });
+  });
+});
+
+describe('price now', () => {
+  it('follows the book of a token whose price is cached, until the book is unverified', async () => {
+    const token = '7100';
+    const nowS = Math.floor(nowMs / 1000);
+    await api.clickhouse.insertRows('last_prices', [
+      { token_id: token, usdc: 300_000, shares: 1_000_000, timestamp: nowS - 100, place: 1 },
+    ]);
+    const price = async () => {
+      api.clock.nowMs += 6_000;
+      const body = await api.ok<{ price: number; source: string }>(`/v3/markets/${token}/price`, key);
+      return [body.price, body.source];
+    };
+    expect(await price()).toEqual([0.3, 'last_fill']);
+    const freshMs = Date.now();
+    await api.clickhouse.insertRows('order_books', [
+      book(token, { updated_at: freshMs, received_at: freshMs, _version: 6, _offset: 6 }),
+    ]);
+    expect(await price()).toEqual([0.42, 'clob_mid']);
+    await api.clickhouse.insertRows('order_books', [
+      book(token, { updated_at: freshMs, received_at: freshMs, _version: 7, _offset: 7, mid: '0.55' }),
+    ]);
+    expect(await price()).toEqual([0.55, 'clob_mid']);
+    await api.clickhouse.insertRows('order_books', [
+      book(token, { updated_at: freshMs, received_at: freshMs, _version: 8, _offset: 8, verified: false }),
+    ]);
+    expect(await price()).toEqual([0.3, 'last_fill']);
+  });
+});
