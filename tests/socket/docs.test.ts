@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import path, { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { plans } from '../../schemas/plans.js';
@@ -7,6 +9,8 @@ import { errorCodes, presetNames, presetOf } from '../../schemas/socket/vocabula
 import { closeReasons } from '../../stream-gateway/protocol/close-codes.js';
 import { isProtocolError, parseClientMessage } from '../../stream-gateway/protocol/messages.js';
 import { startTestGateway, streamEvent } from '../../stream-gateway/testing.js';
+import { startTcpProxy } from '../support/anvil.js';
+import { pythonWith, whyNoPython } from '../support/python.js';
 
 const guide = readFileSync(path.join(import.meta.dirname, '../../docs/SOCKET.md'), 'utf8');
 const blocks = (language: string): string[] =>
@@ -43,38 +47,107 @@ describe('docs/SOCKET.md', () => {
     expect(guide).toContain(`| \`snapshot_count\` | ${all.map((terms) => terms.snapshotCap).join(' | ')} |`);
   });
 
-  it('has a JavaScript client that resumes without loss or duplicates', async () => {
-    const { server, publish } = await startTestGateway();
+  const EPOCH = '00ff00ff00ff00ff';
+  const docsUrl = /ws:\/\/127\.0\.0\.1:8081\/ws\?key=(YOUR_KEY)?/g;
+  /** A client under test: the seqs of the events that it handled, and how to cut its connection. */
+  interface Running {
+    readonly seqs: number[];
+    close(): void;
+  }
+  const startJavaScript = (code: string, port: number): Running => {
     const sockets: WebSocket[] = [];
+    const seqs: number[] = [];
+    let finished = false;
     const Socket = class extends WebSocket {
       constructor(url: string) {
-        super(url.replace('127.0.0.1:8081', `127.0.0.1:${server.port}`));
+        super(url.replace('127.0.0.1:8081', `127.0.0.1:${port}`));
         sockets.push(this);
       }
     };
-    const received: number[] = [];
-    const code = blocks('js').at(-1) ?? '';
-    let finished = false;
+    const quiet = { error: () => undefined };
     const scheduleSoon = (work: () => void) => finished || setTimeout(work, 5);
-    new Function('WebSocket', 'KEY', 'handle', 'setTimeout', code)(
+    new Function('WebSocket', 'KEY', 'handle', 'setTimeout', 'console', code)(
       Socket,
       'big',
-      (event: { seq: number }) => received.push(event.seq),
+      (event: { seq: number }) => seqs.push(event.seq),
       scheduleSoon,
+      quiet,
     );
-    await expect.poll(() => sockets[0]?.readyState).toBe(WebSocket.OPEN);
-    await publish(streamEvent(1), streamEvent(2));
-    await expect.poll(() => received).toEqual([1, 2]);
-    const closed = new Promise((resolve) => sockets[0]?.on('close', resolve));
-    sockets[0]?.terminate();
-    await publish(streamEvent(3));
-    await closed;
-    await expect.poll(() => sockets.length).toBe(2);
-    await expect.poll(() => received).toEqual([1, 2, 3]);
-    await publish(streamEvent(4));
-    await expect.poll(() => received).toEqual([1, 2, 3, 4]);
-    finished = true;
-    for (const socket of sockets) socket.terminate();
-    await server.close();
+    return {
+      seqs,
+      close() {
+        finished = true;
+        for (const socket of sockets) socket.terminate();
+      },
+    };
+  };
+  const noPython = whyNoPython('the Python clients');
+  const startPython = async (code: string, port: number): Promise<Running> => {
+    const programs = await pythonWith('websockets', 'tests/socket/requirements.txt');
+    const source = code
+      .replace(docsUrl, `ws://127.0.0.1:${port}/ws?key=big`)
+      .replace(', print))', ', lambda event: print(event["seq"], flush=True)))')
+      .replace('wait = None, 0, 1', 'wait = None, 0, 0.01');
+    const child = spawn(join(programs, 'python'), ['-c', source], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const seqs: number[] = [];
+    let errors = '';
+    createInterface(child.stdout).on('line', (line) => seqs.push(Number(line)));
+    child.stderr.on('data', (text) => {
+      errors += text;
+    });
+    child.on('exit', (code) => {
+      if (code !== null && code !== 0) throw new Error(errors);
+    });
+    return { seqs, close: () => child.kill('SIGKILL') };
+  };
+
+  const intents = ['from now', 'snapshot, then live', 'resume'] as const;
+  describe.each([
+    ['JavaScript', 'js', startJavaScript],
+    ['Python', 'python', startPython],
+  ] as const)('%s clients', (language, fence, start) => {
+    it.each(intents)(
+      'deliver what they promise: %s',
+      async (intent) => {
+        const missing = language === 'Python' ? await noPython : null;
+        if (missing !== null) return expect(missing).toMatch(/Python/);
+        const { server, publish, load } = await startTestGateway({ epoch: () => EPOCH });
+        const proxy = await startTcpProxy(server.port);
+        for (let seq = 1; seq <= 3; seq++) load(streamEvent(seq));
+        const code = blocks(fence).at(intents.indexOf(intent) - 3) ?? '';
+        const client = await start(code, proxy.port);
+        try {
+          const timeout = 20_000;
+          if (intent === 'from now') {
+            // Published until the subscription is active; what came before it is not delivered.
+            let seq = 3;
+            while (client.seqs.length < 3 && seq < 10_000) {
+              await publish(streamEvent(++seq));
+              await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+            const first = client.seqs[0] as number;
+            expect(first).toBeGreaterThan(3);
+            await expect.poll(() => client.seqs.at(-1), { timeout }).toBe(seq);
+            expect(client.seqs).toEqual(Array.from({ length: seq - first + 1 }, (_, at) => first + at));
+            return;
+          }
+          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3]);
+          await publish(streamEvent(4));
+          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4]);
+          if (intent !== 'resume') return;
+          proxy.interrupt();
+          await publish(streamEvent(5));
+          proxy.resume();
+          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5]);
+          await publish(streamEvent(6));
+          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5, 6]);
+        } finally {
+          client.close();
+          await proxy.close();
+          await server.close();
+        }
+      },
+      90_000,
+    );
   });
 });
