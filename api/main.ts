@@ -137,6 +137,7 @@ runProcess({
       allowedHosts: config.allowedHosts,
       baseUrl: config.publicUrl,
       socket: { url: config.eventSocketUrl ?? null, port: config.ports.gateway },
+      orderBookSocket: { url: config.orderBookSocketUrl ?? null, port: config.ports.orderbook },
     });
     const rejected = metrics.counter(
       'api_connections_rejected_total',

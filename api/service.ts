@@ -130,6 +130,8 @@ export interface ServiceDeps {
   readonly baseUrl: string;
   /** Address under which the event socket is reached from outside. */
   readonly socket: SocketAddress;
+  /** The same of the order-book socket. */
+  readonly orderBookSocket: SocketAddress;
 }
 
 export interface Service {
@@ -223,10 +225,13 @@ export function createService(deps: ServiceDeps): Service {
   ];
   const upgradeUrl = `${deps.baseUrl}/docs#plans`;
   const openApi = openApiDocument(routes, { upgradeUrl, version: API_VERSION });
-  const { protocol, host } = new URL(deps.socket.url ?? `ws://${new URL(deps.baseUrl).hostname}:${deps.socket.port}`);
+  const addressOf = ({ url, port }: SocketAddress) => {
+    const { protocol, host } = new URL(url ?? `ws://${new URL(deps.baseUrl).hostname}:${port}`);
+    return { host, protocol: protocol === 'wss:' ? ('wss' as const) : ('ws' as const) };
+  };
   const asyncApi = asyncApiDocument({
-    host,
-    protocol: protocol === 'wss:' ? 'wss' : 'ws',
+    ...addressOf(deps.socket),
+    orderBook: addressOf(deps.orderBookSocket),
     version: API_VERSION,
   });
   const app = createApp({

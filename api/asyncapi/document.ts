@@ -1,27 +1,10 @@
-import { z } from 'zod';
 import { clientMessages } from '../../schemas/socket/client.js';
 import { controlFrames } from '../../schemas/socket/control.js';
 import { eventFrames } from '../../schemas/socket/frames.js';
+import { orderBookChannel, orderBookMessages, orderBookOperations, orderBookSchemas } from './order-book.js';
+import { type Json, jsonSchema, message, messageRef, ref, schemaRef } from './parts.js';
 
-type Json = Readonly<Record<string, unknown>>;
-
-const ref = (path: string): Json => ({ $ref: `#/${path}` });
-const schemaRef = (name: string): Json => ref(`components/schemas/${name}`);
-const messageRef = (name: string): Json => ref(`components/messages/${name}`);
 const channelMessage = (name: string): Json => ref(`channels/events/messages/${name}`);
-
-/** JSON Schema draft 7, which AsyncAPI embeds unchanged. Fields may be added later, so additional properties are not forbidden. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-7',
-    unrepresentable: 'any',
-    override: ({ jsonSchema: converted }) => {
-      if (converted.additionalProperties === false) delete converted.additionalProperties;
-    },
-  });
-  return rest;
-}
 
 const anyEvent = { oneOf: Object.keys(eventFrames).map(schemaRef) };
 
@@ -38,19 +21,13 @@ function schemas(): Json {
   return all;
 }
 
-const message = (name: string, schema: z.ZodType): Json => {
-  const { title, description } = schema.meta() ?? {};
-  return {
-    name: title ?? name,
-    title: name,
-    summary: description,
-    contentType: 'application/json',
-    payload: schemaRef(name),
-  };
-};
-
-/** AsyncAPI 3 document of the event socket, derived from the schemas that validate its frames. `host` as in `127.0.0.1:8081`. */
-export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'; version: string }): Json {
+/** AsyncAPI 3 document of the event socket and the order-book socket, derived from the schemas that validate its frames. `host` as in `127.0.0.1:8081`. */
+export function asyncApiDocument(options: {
+  host: string;
+  protocol: 'ws' | 'wss';
+  orderBook: { readonly host: string; readonly protocol: 'ws' | 'wss' };
+  version: string;
+}): Json {
   const all = { ...eventFrames, ...controlFrames, ...clientMessages };
   const events = Object.keys(eventFrames);
   const receives = (name: string, replies: readonly string[], summary: string): Json => ({
@@ -65,7 +42,7 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Oddstream event socket',
+      title: 'Oddstream sockets',
       version: options.version,
       description:
         'Settlements, trades, positions, resolutions, blocks and oracle prices as they happen. One connection carries any number of subscriptions; frames are JSON, one object per message, and may gain fields.',
@@ -80,8 +57,14 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
           'A missing or malformed key is rejected with HTTP 401, an inactive one with 403, too many connections with 429.',
         security: [ref('components/securitySchemes/key')],
       },
+      books: {
+        ...options.orderBook,
+        description: 'Keys are rejected as by the event socket; connections and the free hour are counted apart.',
+        security: [ref('components/securitySchemes/key')],
+      },
     },
     channels: {
+      books: orderBookChannel(),
       events: {
         address: '/ws',
         title: 'Events',
@@ -114,6 +97,7 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
       },
     },
     operations: {
+      ...orderBookOperations(),
       subscribe: receives('subscribe', ['subscribed', 'snapshot', 'error'], 'Add a subscription.'),
       update: receives('update', ['updated', 'error'], 'Change the filters of a subscription.'),
       unsubscribe: receives('unsubscribe', ['unsubscribed', 'error'], 'End one subscription, or all.'),
@@ -147,8 +131,11 @@ export function asyncApiDocument(options: { host: string; protocol: 'ws' | 'wss'
       securitySchemes: {
         key: { type: 'httpApiKey', name: 'key', in: 'query', description: 'The same key as REST.' },
       },
-      messages: Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, message(name, schema)])),
-      schemas: schemas(),
+      messages: {
+        ...Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, message(name, schema)])),
+        ...orderBookMessages(),
+      },
+      schemas: { ...schemas(), ...orderBookSchemas() },
     },
   };
 }

@@ -73,6 +73,8 @@ export interface Config {
   readonly memberName: string | undefined;
   /** Public address of the event socket; undefined: the gateway's port on the host of the API request. */
   readonly eventSocketUrl: string | undefined;
+  /** The same of the order-book socket. */
+  readonly orderBookSocketUrl: string | undefined;
   readonly trustedProxies: readonly string[];
   /** Names that `Host` headers may have in addition to loopback names and IP addresses, lowercase. */
   readonly allowedHosts: readonly string[];
@@ -132,7 +134,9 @@ function clickhouseOf(e: ParsedEnvironment): Pick<Config['clickhouse'], 'url' | 
 }
 
 function allowedHostsOf(e: ParsedEnvironment): readonly string[] {
-  const urls = [e.PUBLIC_URL, e.EVENT_SOCKET_URL].flatMap((url) => (url === undefined ? [] : [new URL(url).hostname]));
+  const urls = [e.PUBLIC_URL, e.EVENT_SOCKET_URL, e.ORDERBOOK_SOCKET_URL].flatMap((url) =>
+    url === undefined ? [] : [new URL(url).hostname],
+  );
   const names = [...e.ALLOWED_HOSTS, e.ODDSTREAM_HOST, e.CLICKHOUSE_EMBEDDED_HOST, ...urls];
   return [...new Set(names.map((name) => name.toLowerCase()))];
 }
@@ -202,6 +206,7 @@ export function loadConfig(env: Environment = process.env): Config {
     redisUrl: e.REDIS_URL,
     memberName: e.MEMBER_NAME,
     eventSocketUrl: e.EVENT_SOCKET_URL,
+    orderBookSocketUrl: e.ORDERBOOK_SOCKET_URL,
     trustedProxies: e.TRUSTED_PROXIES,
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),

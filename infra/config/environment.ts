@@ -98,6 +98,12 @@ export const environment = z.object({
     'Public `ws(s)://.../ws` of the event socket, for the pages and `/asyncapi.json`, when it is behind TLS or another name.',
     "`GATEWAY_PORT` of the API's host",
   ),
+  ORDERBOOK_SOCKET_URL: setting(
+    z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port]/ws' }).optional(),
+    'API and event socket',
+    'The same of the order-book socket, for `/asyncapi.json`.',
+    "`ORDERBOOK_PORT` of the API's host",
+  ),
   ALLOWED_HOSTS: setting(
     list,
     'API and event socket',

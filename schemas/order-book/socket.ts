@@ -116,6 +116,28 @@ const bookStatus = z
   })
   .meta({ description: '`verified` has changed.' });
 
+/** Codes of error frames. */
+export const orderBookErrorCodes = [
+  'invalid_json',
+  'invalid_message',
+  'input_too_large',
+  'rate_limited',
+  'unresolved_markets',
+  'token_limit',
+  'unavailable',
+  'service_warming_up',
+  'session_limit',
+  'monthly_allowance_used_up',
+  'resync_not_subscribed',
+  'resync_resolved_empty',
+  'resync_in_progress',
+  'invalid_integrity_option',
+  'integrity_firehose_unsupported',
+  'integrity_capacity',
+  'integrity_backpressure',
+  'integrity_internal_reset',
+] as const;
+
 /** Messages of the order-book socket to the client. */
 export const orderBookFrames = {
   book_subscribed: z
@@ -168,7 +190,7 @@ export const orderBookFrames = {
   book_pong: z.object({ type: z.literal('pong') }).meta({ title: 'pong' }),
   book_error: z
     .object({
-      error: z.string().meta({ description: 'Code; documented ones may be extended.' }),
+      error: z.string().meta({ description: `One of ${orderBookErrorCodes.join(', ')}; more may be added.` }),
       message: z.string(),
       retry_after_ms: z.number().int().optional(),
       resets_at: z.string().optional().meta({ description: 'ISO-8601 UTC.' }),

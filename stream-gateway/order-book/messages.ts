@@ -1,24 +1,6 @@
-import { orderBookClientMessages as schemas } from '../../schemas/order-book/socket.js';
+import { type orderBookErrorCodes, orderBookClientMessages as schemas } from '../../schemas/order-book/socket.js';
 
-export type ErrorCode =
-  | 'invalid_json'
-  | 'invalid_message'
-  | 'rate_limited'
-  | 'unresolved_markets'
-  | 'unavailable'
-  | 'token_limit'
-  | 'input_too_large'
-  | 'service_warming_up'
-  | 'session_limit'
-  | 'monthly_allowance_used_up'
-  | 'invalid_integrity_option'
-  | 'integrity_firehose_unsupported'
-  | 'integrity_capacity'
-  | 'resync_resolved_empty'
-  | 'resync_not_subscribed'
-  | 'resync_in_progress'
-  | 'integrity_backpressure'
-  | 'integrity_internal_reset';
+type ErrorCode = (typeof orderBookErrorCodes)[number];
 
 /** An error frame; it has no `type`. */
 export interface BookError {

@@ -7,7 +7,14 @@ import { recordedStream } from '../support/recorded-stream.js';
 type Json = Record<string, unknown>;
 
 const document = JSON.parse(
-  JSON.stringify(asyncApiDocument({ host: '127.0.0.1:8081', protocol: 'ws', version: '1.0.0' })),
+  JSON.stringify(
+    asyncApiDocument({
+      host: '127.0.0.1:8081',
+      protocol: 'ws',
+      orderBook: { host: '127.0.0.1:8082', protocol: 'ws' },
+      version: '1.0.0',
+    }),
+  ),
 ) as Json & { components: { schemas: Record<string, Json>; messages: Record<string, Json> } };
 
 /** Every `$ref` in the document, with its path. */

@@ -209,6 +209,7 @@ export async function startApi(options: {
     allowedHosts: ['api.test'],
     baseUrl: options.baseUrl ?? 'http://api.test',
     socket: { url: null, port: options.socketPort ?? 8081 },
+    orderBookSocket: { url: null, port: 8082 },
   });
   const server: RunningServer = await listen(service.app, { host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${server.port}`;

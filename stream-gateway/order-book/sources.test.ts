@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import type { Log, LogRecord, RecordBatch } from '../../infra/log/port.js';
+import { createCodec } from '../../schemas/codec.js';
+import { topics } from '../../schemas/topics.js';
+import type { OrderBookUpdate, SourceStatus } from '../../schemas/types.gen.js';
+import { createBookStore } from './book-store.js';
+import { createSourceWatch } from './source-watch.js';
+import { tailBooks } from './tail-books.js';
+import { bookRecord } from './testing.js';
+import { createNameCache } from './token-names.js';
+
+const codec = createCodec();
+const TOKEN = '111111111111';
+
+/** A log that yields the given batches and ends. */
+const logOf = (
+  batches: readonly (readonly (Buffer | null)[])[],
+): Pick<Log, 'read' | 'bounds' | 'offsetForTimestamp' | 'partitions'> => {
+  const all = batches.flat();
+  return {
+    partitions: async () => 1,
+    bounds: async () => ({ earliest: 0, next: all.length }),
+    offsetForTimestamp: async () => 0,
+    async *read({ topic, partition }): AsyncIterable<RecordBatch> {
+      let offset = 0;
+      for (const batch of batches) {
+        const records = batch.map(
+          (value): LogRecord => ({ offset: offset++, key: 'orderbook', value, timestampMs: 0 }),
+        );
+        yield { topic, partition, records, nextOffset: offset };
+      }
+    },
+  };
+};
+
+describe('createSourceWatch', () => {
+  const status = (over: Partial<SourceStatus>): Buffer =>
+    codec.encode('source_status', {
+      source: 'orderbook',
+      mode: 'live',
+      connected: true,
+      detail: '',
+      head: null,
+      finalized: null,
+      last_event_ms: null,
+      updated_at_ms: 1,
+      shift_days: null,
+      recorded_from_ms: null,
+      phase: 'live',
+      progress: null,
+      pending: null,
+      metadata: null,
+      reread: null,
+      gap: null,
+      connected_changed_ms: null,
+      ...over,
+    });
+  const watchOf = (records: readonly Buffer[], nowMs = () => 0) =>
+    createSourceWatch({
+      log: logOf([records]),
+      codec,
+      signal: new AbortController().signal,
+      nowMs,
+      onUnreadable: (_at, reason) => {
+        throw new Error(reason);
+      },
+    });
+
+  it('is silent 8 s after the last record or status, and at once after a stop', async () => {
+    const watch = watchOf([status({})], () => 1_000);
+    expect(watch.isSilent(100_000)).toBe(false);
+    await watch.run();
+    expect([watch.isSilent(8_999), watch.isSilent(9_000)]).toEqual([false, true]);
+    watch.heard(9_000);
+    expect([watch.isSilent(16_999), watch.isSilent(17_000)]).toEqual([false, true]);
+    const stopped = watchOf([status({}), status({ phase: 'stopped' })], () => 1_000);
+    await stopped.run();
+    expect(stopped.isSilent(1_000)).toBe(true);
+    stopped.heard(1_001);
+    expect(stopped.isSilent(1_001)).toBe(false);
+  });
+});
+
+describe('tailBooks', () => {
+  it('reports records that are no order-book updates or whose texts are no ids or numbers, and passes the others', async () => {
+    const encode = (update: OrderBookUpdate) => codec.encode('order_book_update', update);
+    const trade = { update_type: 'last_trade_price', side: 'BUY' } as const;
+    const bad = [
+      Buffer.from('x'),
+      encode(bookRecord('1","x":"', 1)),
+      encode(bookRecord(TOKEN, 2, { condition_id: 'slug' })),
+      encode(bookRecord(TOKEN, 3, { ...trade, price: '1e9', size: '1' })),
+      encode(bookRecord(TOKEN, 4, { ...trade, price: '0.5', size: '"' })),
+    ];
+    const good = [bookRecord(TOKEN, 5), bookRecord(TOKEN, 6, { ...trade, price: '0.5', size: '1' })];
+    const passed: OrderBookUpdate[] = [];
+    const unreadable: number[] = [];
+    let caughtUp = 0;
+    await tailBooks({
+      log: logOf([[...bad, null], good.map(encode)]),
+      codec,
+      signal: new AbortController().signal,
+      nowMs: () => 0,
+      onUpdates: (updates) => passed.push(...updates),
+      onCaughtUp: () => caughtUp++,
+      onUnreadable: ({ topic, offset }) => {
+        expect(topic).toBe(topics.orderbookUpdates.name);
+        unreadable.push(offset);
+      },
+    });
+    expect(unreadable).toEqual([0, 1, 2, 3, 4]);
+    expect(passed.map(({ seq }) => seq)).toEqual([5, 6]);
+    expect(caughtUp).toBe(1);
+  });
+});
+
+describe('createBookStore', () => {
+  it('ignores records that are read again, and rejects a book with invalid levels', () => {
+    const store = createBookStore();
+    store.markLoaded(0);
+    const bids = [{ price: '0.4', size: '1' }];
+    store.apply(bookRecord(TOKEN, 1, { bids }), 1);
+    store.clearDirty();
+    store.apply(bookRecord(TOKEN, 1), 2);
+    expect(store.dirty().size).toBe(0);
+    store.apply(bookRecord(TOKEN, 2, { bids: [...bids, { price: '7', size: '1' }] }), 3);
+    const book = store.get(TOKEN);
+    expect(book?.bids()).toEqual(bids);
+    expect(book?.status).toEqual({ verified: false, sinceMs: 3, reason: 'invalid_level' });
+  });
+
+  it('after a start, trusts only books of the newest run of the source', () => {
+    const store = createBookStore();
+    store.apply(bookRecord('222222222221', 1, { epoch: 'e2', received_ms: 9 }), 1);
+    store.apply(bookRecord(TOKEN, 1, { received_ms: 5 }), 1);
+    store.markLoaded(10);
+    expect(store.get('222222222221')?.status.verified).toBe(true);
+    expect(store.get(TOKEN)?.status).toEqual({ verified: false, sinceMs: 10, reason: 'source_unreachable' });
+    expect(store.counts()).toEqual({ verified: 1, unverified: 1 });
+  });
+
+  it('retires tokens without a record for ten minutes, and forgets them a pass later', () => {
+    const store = createBookStore();
+    store.markLoaded(0);
+    store.apply(bookRecord(TOKEN, 1), 0);
+    store.clearDirty();
+    store.expire(599_999);
+    expect(store.get(TOKEN)?.status.verified).toBe(true);
+    store.expire(600_000);
+    expect(store.get(TOKEN)?.status).toEqual({ verified: false, sinceMs: 600_000, reason: 'not_followed' });
+    expect(store.dirty().size).toBe(1);
+    store.expire(660_000);
+    expect([store.size, store.tokensOfCondition('0x11111111111')]).toEqual([0, []]);
+  });
+});
+
+describe('createNameCache', () => {
+  it('reads names once, asks again for unknown tokens after a minute, and forgets tokens without a book', async () => {
+    const asked: (readonly string[])[] = [];
+    const known = { slug: 's', outcome: 'Yes', question: 'q', eventTitle: null };
+    const cache = createNameCache({
+      async read(tokenIds) {
+        asked.push(tokenIds);
+        return tokenIds.filter((tokenId) => tokenId === 'a').map((tokenId) => ({ tokenId, ...known }));
+      },
+    });
+    await cache.refresh(['a', 'b'], 0);
+    await cache.refresh(['a', 'b'], 59_999);
+    expect(cache.get('a')).toEqual(known);
+    await cache.refresh(['a', 'b'], 60_000);
+    await cache.refresh(['b'], 60_001);
+    expect(cache.get('a')).toBeUndefined();
+    expect(asked).toEqual([['a', 'b'], ['b']]);
+  });
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { orderBookErrorCodes } from '../../schemas/order-book/socket.js';
+import { isBookError, parseBookMessage } from '../../stream-gateway/order-book/messages.js';
+import { bookRecord, startTestOrderBook } from '../../stream-gateway/order-book/testing.js';
+
+const guide = readFileSync(path.join(import.meta.dirname, '../../docs/ORDER_BOOK.md'), 'utf8');
+const TOKEN = '123456789012';
+
+describe('docs/ORDER_BOOK.md', () => {
+  it('shows only messages that the socket accepts, and lists every error code', () => {
+    const messages = [...guide.matchAll(/\{"action":.*?\}/g)].map(([text]) => text);
+    expect(messages.length).toBeGreaterThan(4);
+    for (const message of messages) expect(isBookError(parseBookMessage(message)), message).toBe(false);
+    for (const code of orderBookErrorCodes) expect(guide).toContain(`\`${code}\``);
+  });
+
+  it('has a JavaScript client that has the book after changes, a repair and a lost connection', async () => {
+    const { server, store } = await startTestOrderBook();
+    const book = (seq: number, bid: string, reason: string | null = null) =>
+      store.apply(bookRecord(TOKEN, seq, { bids: [{ price: bid, size: '1' }], reason }), 1);
+    book(1, '0.4');
+    server.flush();
+    const sockets: WebSocket[] = [];
+    let subscriptions = 0;
+    const Socket = class extends WebSocket {
+      constructor(url: string) {
+        super(url.replace('127.0.0.1:8082', `127.0.0.1:${server.port}`));
+        sockets.push(this);
+        this.on('message', (data) => {
+          if (String(data).includes('snapshots_done')) subscriptions++;
+        });
+      }
+    };
+    let books = new Map<string, { BUY: Map<number, string>; verified: boolean }>();
+    let finished = false;
+    const code = /```js\n(.*?)```/s.exec(guide)?.[1] ?? '';
+    new Function('WebSocket', 'KEY', 'MARKETS', 'onBooks', 'setTimeout', code)(
+      Socket,
+      'big',
+      [TOKEN],
+      (all: typeof books) => {
+        books = all;
+      },
+      (work: () => void) => finished || setTimeout(work, 5),
+    );
+    const bids = () => [...(books.get(TOKEN)?.BUY ?? [])];
+    const until = async (expected: readonly (readonly [number, string])[]) =>
+      expect
+        .poll(() => {
+          server.flush();
+          return bids();
+        })
+        .toEqual(expected);
+    await expect.poll(() => subscriptions).toBe(1);
+    const change = { update_type: 'price_change', bids: [{ price: '0.3', size: '2' }] } as const;
+    store.apply(bookRecord(TOKEN, 2, change), 1);
+    await until([
+      [0.4, '1'],
+      [0.3, '2'],
+    ]);
+    book(3, '0.2', 'hash_mismatch');
+    await until([[0.2, '1']]);
+    expect(books.get(TOKEN)?.verified).toBe(true);
+    book(4, '0.1');
+    sockets[0]?.terminate();
+    await expect.poll(() => subscriptions).toBe(2);
+    store.apply(bookRecord(TOKEN, 5, { update_type: 'price_change', bids: [{ price: '0.1', size: '7' }] }), 1);
+    await until([[0.1, '7']]);
+    finished = true;
+    for (const socket of sockets) socket.terminate();
+    await server.close();
+  });
+});
