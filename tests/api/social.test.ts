@@ -309,10 +309,19 @@ describe('failures of the platform', () => {
 
   it('more than 16 requests at once are 502 with Retry-After 1', async () => {
     const keys = await Promise.all(Array.from({ length: 17 }, () => api.key('starter')));
-    fake.replies = Array.from({ length: 17 }, () => (response: ServerResponse) => {
-      setTimeout(() => status(200, rawPage([]))(response), 200);
+    const waiting: ServerResponse[] = [];
+    let isReleased = false;
+    const send = status(200, rawPage([]));
+    // More than are needed: a request that waits for too long is sent again.
+    fake.replies = Array.from({ length: 100 }, () => (response: ServerResponse) => {
+      if (isReleased) send(response);
+      else waiting.push(response);
     });
-    const replies = await Promise.all(keys.map((key, n) => search(`crowd ${n}`, key)));
+    const running = keys.map((key, n) => search(`crowd ${n}`, key));
+    expect((await Promise.race(running)).status).toBe(502);
+    isReleased = true;
+    for (const response of waiting) send(response);
+    const replies = await Promise.all(running);
     expect(replies.map((reply) => reply.status).sort()).toEqual([...Array.from({ length: 16 }, () => 200), 502]);
     expect(replies.find((reply) => reply.status === 502)?.headers.get('retry-after')).toBe('1');
   });

@@ -38,11 +38,12 @@ describe('the public database', () => {
       'holders',
       'markets',
       'open_interest',
+      'order_books',
       'pnl_events',
       'positions',
       'prices_now',
-      'order_books',
       'redemptions',
+      'social_posts',
       'splits_merges',
       'tags',
       'ticks',
@@ -94,7 +95,7 @@ describe('the public database', () => {
   it('returns the types that it declares', async () => {
     for (const { name, columns } of publicViews) {
       const found = await engine.client.query<{ name: string; type: string }>(
-        `DESCRIBE (SELECT * FROM market.${name})`,
+        `DESCRIBE (SELECT * FROM market.${name}) SETTINGS print_pretty_type_names = 0`,
       );
       expect(found.map((column) => [column.name, column.type])).toEqual(
         columns.map((column) => [column.name, column.type]),
