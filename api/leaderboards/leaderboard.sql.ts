@@ -113,6 +113,21 @@ export const tagLeaderboardSql = (tag: string, metric: RankingMetric): Sql => ({
   params: { tag, board: metric },
 });
 
+export interface TagCountsRow {
+  /** Tokens whose market has any of the tags. */
+  readonly total: number | string;
+  /** Tokens per tag, in the order of the tags. */
+  readonly counts: readonly (number | string)[];
+}
+
+/** Tokens of several tags, together and of each. */
+export const tagCountsSql = (tags: readonly string[]): Sql => ({
+  text: `SELECT count() AS total, sumForEach(arrayMap(tag -> toUInt64(has(tags, tag)), {tags:Array(String)})) AS counts
+      FROM token_tags FINAL WHERE hasAny(tags, {tags:Array(String)})
+      SETTINGS max_execution_time = 10`,
+  params: { tags },
+});
+
 export interface TagSummaryRow extends LeaderboardRow {
   /** Time of the snapshot, Unix milliseconds. */
   readonly at: number | string;

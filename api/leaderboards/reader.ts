@@ -8,8 +8,10 @@ import {
   newestSnapshotSql,
   type RankingMetric,
   rankedByTokensSql,
+  type TagCountsRow,
   type TagRankRow,
   type TagSummaryRow,
+  tagCountsSql,
   tagLeaderboardSql,
   tagSummariesSql,
   type VenueTotalsRow,
@@ -33,6 +35,8 @@ export interface LeaderboardReader {
   newestSnapshot(metric: RankingMetric): Promise<number | null>;
   /** Ranks after `afterRank` of a snapshot, one more than `rows` if more follow; empty for a snapshot that is no longer retained. */
   ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
+  /** The tag that alone selects what all of the tags select, cached for up to MAX_ORDER_AGE_MS; null if each leaves something out. */
+  coveringTag(tags: readonly string[]): Promise<string | null>;
   /**
    * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag
    * alone. If its tokens are too many to list, the order is that of the tag's newest snapshot, if one exists.
@@ -94,6 +98,14 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
       };
       const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
       return (await cache.get(name, (found) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS), load)).value;
+    },
+    async coveringTag(tags) {
+      const [first, ...others] = tags;
+      if (first === undefined || others.length === 0) return first ?? null;
+      const load = async () => (await tables.rows<TagCountsRow>(tagCountsSql(tags)))[0];
+      const row = (await cache.get(`tag counts ${JSON.stringify(tags)}`, MAX_ORDER_AGE_MS, load)).value;
+      const widest = row?.counts.findIndex((count) => Number(count) === Number(row.total)) ?? -1;
+      return tags[widest] ?? null;
     },
     async rankedWallets(tokens, metric, name, tag) {
       const load = async () => {

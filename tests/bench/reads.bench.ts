@@ -58,6 +58,11 @@ const requestKinds: readonly RequestKind[] = [
       `/v3/builders/${BUILDER}/trades?tag_slug=${WIDE_TAG}&before=${Math.floor(Date.now() / 1000) - drawn(30_000_000)}`,
   },
   { name: 'leaderboard of a wide tag', goalMs: 300, path: () => `/v3/leaderboard?category=${WIDE_TAG}&limit=100` },
+  {
+    name: 'leaderboard of a wide tag and one in it',
+    goalMs: 300,
+    path: () => `/v3/leaderboard?tags=${WIDE_TAG},tag-1&limit=100`,
+  },
   { name: 'tag leaderboard of a wide tag', goalMs: 300, path: () => `/v3/tags/${WIDE_TAG}/leaderboard?limit=100` },
   {
     name: 'pnl in a wide tag',

@@ -42,13 +42,14 @@ const tooDeep = {
   example: { error: TOO_DEEP, max_rank: MAX_RANK, max_offset: MAX_RANK - 100, limit: 100, offset: 10_000 },
 };
 
-const WIDE_ORDER = `Order and sums of a single tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens are those of its newest snapshot, computed in the background every ten minutes, less often for very many positions.`;
+const WIDE_ORDER = `Order and sums of a tag with more than ${MAX_LISTED_TOKENS.toLocaleString('en')} outcome tokens are those of its newest snapshot, computed in the background every ten minutes, less often for very many positions.`;
 
-/** Slug of the tag if the selection consists of one tag only; otherwise null. */
-function onlyTag({ tags, tag_slug: tag, ...rest }: Selection): string | null {
-  if (Object.values(rest).some((value) => value !== undefined)) return null;
-  const named = [...(tags ?? '').split(','), tag ?? ''].filter((slug) => slug !== '');
-  return named.length === 1 ? (named[0] ?? null) : null;
+/** Slugs of the tags if the selection is of markets that have any of some tags; otherwise empty. */
+function onlyTags({ tags, tag_slug: tag, ...rest }: Selection): readonly string[] {
+  if (Object.values(rest).some((value) => value !== undefined)) return [];
+  const any = [...new Set((tags ?? '').split(','))].filter((slug) => slug !== '');
+  if (tag === undefined) return any;
+  return any.length === 0 ? [tag] : [];
 }
 
 const unixSeconds = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / 1000));
@@ -107,7 +108,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
     summary: 'Wallets ranked by PnL',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER} Several tags are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER} Several tags of which one contains the markets of the others are that tag; else they are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
     query: z.object({
       sort: choiceParam({
         description: 'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
@@ -150,7 +151,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
         const { rows, hasMore, takenAtMs } = await pageOf(
           JSON.stringify(selection),
           tokens,
-          onlyTag(selection),
+          tokens.among === null ? null : await leaderboards.coveringTag(onlyTags(selection)),
           metric,
           query,
           context,
