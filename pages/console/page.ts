@@ -52,6 +52,7 @@ const streamPanel = `<div class="right">
 <section id="chart-panel" hidden><div class="bar"><h2>Price</h2><select id="chart-feed" aria-label="Feed of the chart"></select></div><div id="chart"></div></section>
 <section aria-label="Frames">
 <div class="bar"><input id="search" type="search" placeholder="Show only frames with this text" aria-label="Show only frames with this text"><button id="pause" type="button" aria-pressed="false">Pause</button><button id="clear" type="button">Clear</button></div>
+<p id="position"></p>
 <div id="frames" role="listbox" tabindex="0" aria-label="Frames, newest last"></div>
 </section>
 <section id="detail-panel" hidden><div class="bar"><h2>Frame</h2><button id="copy-frame" type="button">Copy</button></div><pre id="detail" tabindex="0"></pre></section>

@@ -20,7 +20,9 @@ describe.skipIf(missing !== null)('console in a browser', () => {
   let events: StreamEvent[] = [];
 
   beforeAll(async () => {
-    gateway = await startTestGateway();
+    const oracle = { source: 'oracle', last_event_ms: FROM, stale: 'disconnected' as const, stale_since_ms: FROM };
+    const sources = { freshness: () => [oracle], all: () => [] };
+    gateway = await startTestGateway({ sources, nowMs: () => FROM + 3_000 });
     api = await startApi({ nowMs: FROM, socketPort: gateway.server.port });
     key = await api.key('enterprise');
     browser = await startBrowser();
@@ -63,6 +65,9 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     expect(Number(await page.locator('#rate').textContent())).toBeGreaterThan(0);
     expect(await page.locator('#bytes').textContent()).toMatch(/[1-9].* k?B$/);
     expect(await rows(page).count()).toBeLessThan(60);
+    await expect
+      .poll(() => page.locator('#position').textContent(), { timeout: 15_000 })
+      .toMatch(/^Read up to seq [\d,]+ · oracle: disconnected for 3 s, last event 3 s ago$/);
 
     await page.getByRole('button', { name: 'Pause' }).click();
     const before = await total();

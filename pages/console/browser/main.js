@@ -2,13 +2,19 @@ import { createPriceChart } from './chart.js';
 import { readKey, storeKey } from './key.js';
 import { createFrameList } from './list.js';
 import { snippets, subscribeMessage } from './message.js';
+import { createPositionLine } from './position.js';
 import { createMeter, openStream } from './stream.js';
 
 const $ = (id) => document.getElementById(id);
 const { port: gatewayPort, socket: configuredSocket } = document.body.dataset;
 const socketUrl =
   configuredSocket || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${gatewayPort}/ws`;
-const CONTROL = new Set(['subscribed', 'unsubscribed', 'snapshot', 'heartbeat', 'pong', 'error']);
+const CONTROL = new Set([
+  ...['subscribed', 'unsubscribed', 'snapshot', 'heartbeat', 'pong', 'error'],
+  ...['skipped', 'end_of_block', 'end_of_window'],
+]);
+/** Seconds between heartbeats, which tell where the stream stands. */
+const HEARTBEAT_INTERVAL_S = 5;
 
 const form = $('form');
 const fields = form.elements;
@@ -20,6 +26,7 @@ let skipped = 0;
 let language = 'javascript';
 
 const chart = createPriceChart({ box: $('chart'), select: $('chart-feed'), onError: (text) => showStatus(text, true) });
+const position = createPositionLine($('position'));
 const list = createFrameList({ box: $('frames'), render: renderRow, onSelect: showFrame });
 
 function showStatus(text, isError = false) {
@@ -144,6 +151,7 @@ function onFrame(frame, text) {
   if (frame.type === 'snapshot') snapshotLeft = frame.count;
   const old = event && snapshotLeft > 0;
   if (old) snapshotLeft -= 1;
+  position.add(frame);
   meter.add({ frames: 1, delayMs: event && !old ? delayOf(frame) : null });
   total += 1;
   if (frame.type === 'price_feed') {
@@ -188,13 +196,15 @@ function connect() {
   }
   storeKey(key);
   list.clear();
+  position.clear();
   chart.clear();
   $('chart-panel').hidden = true;
   $('detail-panel').hidden = true;
   meter = createMeter();
   total = 0;
   snapshotLeft = 0;
-  const query = new URLSearchParams({ key, ...(fields.compress.checked ? { compress: 'zlib' } : {}) });
+  const compress = fields.compress.checked ? { compress: 'zlib' } : {};
+  const query = new URLSearchParams({ key, heartbeat_interval: HEARTBEAT_INTERVAL_S, ...compress });
   stream = openStream({
     url: `${socketUrl}?${query}`,
     message,
