@@ -3,7 +3,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const EXPOSED =
-  'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, x-request-id, age, x-loading, x-lagging, x-complete-through, x-complete-through-block';
+  'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-quota-used, x-quota-limit, retry-after, x-request-id, age, x-loading, x-lagging, x-complete-through, x-complete-through-block';
 
 /** Sets `x-request-id` on every response: the caller's id if it is well-formed, else a new one. `requestIdOf` reads it. */
 export function requestIds(): RequestHandler {

@@ -46,19 +46,26 @@ export function parseQuery(text: string): Query {
         throw new QuerySyntaxError('the parenthesis was not opened', token.position);
     }
   };
+  /** Why nothing stands at the current token. */
+  const nothingHere = (): QuerySyntaxError => {
+    const [previous, next] = [tokens[at - 1], tokens[at]];
+    if (next === undefined && previous === undefined) return new QuerySyntaxError('is empty', end);
+    if (next?.type === ')' && previous === undefined)
+      return new QuerySyntaxError('the parenthesis was not opened', next.position);
+    if (next === undefined && previous?.type === '(')
+      return new QuerySyntaxError('the parenthesis is not closed', previous.position);
+    const or = previous?.type === 'or' ? previous : next;
+    return new QuerySyntaxError('OR needs something before and after it', or?.position ?? end);
+  };
   const parseAll = (): Query => {
     const parts: Query[] = [];
     for (;;) {
       const token = tokens[at];
-      if (token === undefined || ((token.type === 'or' || token.type === ')') && parts.length > 0)) break;
+      if (token === undefined || token.type === 'or' || token.type === ')') break;
       at += 1;
       parts.push(parsePart(token));
     }
-    if (parts.length === 0)
-      throw new QuerySyntaxError(
-        tokens.length === 0 ? 'is empty' : 'OR needs something before and after it',
-        tokens.at(-1)?.position ?? end,
-      );
+    if (parts.length === 0) throw nothingHere();
     return combine('all', parts);
   };
   function parseAny(): Query {
