@@ -56,15 +56,19 @@ function entityOfState(state: AccountState['state']): string {
 function expiredEntries(state: AccountsState, atMs: number): EntityChange[] {
   const expired: string[] = [];
   let surplus = state.outcomes.size - MAX_OUTCOMES;
-  for (const [entity, { atMs: then }] of state.outcomes) {
-    if (surplus <= 0 && then > atMs - OUTCOME_RETENTION_MS) break;
-    expired.push(entity);
+  const { outcomeOrder } = state;
+  for (let oldest = outcomeOrder.first(); oldest !== undefined; oldest = outcomeOrder.first()) {
+    if (surplus <= 0 && oldest.value.atMs > atMs - OUTCOME_RETENTION_MS) break;
+    expired.push(oldest.entity);
+    outcomeOrder.removeFirst();
     surplus -= 1;
   }
-  const firstDay = utcDay(atMs - IP_RETENTION_DAYS * 24 * 3_600_000);
-  for (const [entity, { utc_day: day }] of state.ipDays) {
-    if (day >= firstDay) break;
-    expired.push(entity);
+  if (state.ipDays.size > 0) {
+    const firstDay = utcDay(atMs - IP_RETENTION_DAYS * 24 * 3_600_000);
+    for (const [entity, { utc_day: day }] of state.ipDays) {
+      if (day >= firstDay) break;
+      expired.push(entity);
+    }
   }
   expired.push(...takeExpired(state, atMs, MAX_EXPIRED_PER_COMMAND));
   return expired.map((entity) => ({ entity, value: null }));

@@ -13,6 +13,7 @@ import type {
   User,
 } from '../../schemas/types.gen.js';
 import { createExpiryQueue, type ExpiryQueue } from './expiry-queue.js';
+import { createOutcomeOrder, type OutcomeOrder } from './outcome-order.js';
 
 /** A record of accounts.state: a new value of an entity, or null for its removal. */
 export interface EntityChange {
@@ -20,7 +21,12 @@ export interface EntityChange {
   readonly value: AccountState | null;
 }
 
-/** State of the accounts processor by entity. Outcomes are in order of their decision. Ledger entries are written and never read. */
+interface OutcomeEntry {
+  readonly outcome: Outcome;
+  readonly atMs: number;
+}
+
+/** State of the accounts processor by entity. Ledger entries are written and never read. */
 export interface AccountsState {
   readonly accounts: Map<string, Account>;
   readonly keys: Map<string, Key>;
@@ -32,7 +38,9 @@ export interface AccountsState {
   readonly checkouts: Map<string, Checkout>;
   readonly grants: Map<string, Grant>;
   readonly settlements: Map<string, UsageSettlement>;
-  readonly outcomes: Map<string, { readonly outcome: Outcome; readonly atMs: number }>;
+  readonly outcomes: Map<string, OutcomeEntry>;
+  /** Outcomes, oldest first. */
+  readonly outcomeOrder: OutcomeOrder<OutcomeEntry>;
   /** Entities of each account, by kind (`key`, `user`, `session`, `grant`, ...). */
   readonly entitiesOf: Map<string, Map<string, Set<string>>>;
   /** Entities of users by email, and by identity of a provider. */
@@ -59,6 +67,7 @@ export const entityOf = {
 };
 
 export function createAccountsState(): AccountsState {
+  const outcomes = new Map<string, OutcomeEntry>();
   return {
     accounts: new Map(),
     keys: new Map(),
@@ -70,7 +79,8 @@ export function createAccountsState(): AccountsState {
     checkouts: new Map(),
     grants: new Map(),
     settlements: new Map(),
-    outcomes: new Map(),
+    outcomes,
+    outcomeOrder: createOutcomeOrder(outcomes),
     entitiesOf: new Map(),
     userByLogin: new Map(),
     linksByEmail: new Map(),
@@ -201,9 +211,11 @@ export function applyChange(state: AccountsState, { entity, value: change }: Ent
   else if ('oddstream.Grant' in value) put(state, state.grants, entity, value['oddstream.Grant']);
   else if ('oddstream.UsageSettlement' in value)
     put(state, state.settlements, entity, value['oddstream.UsageSettlement']);
-  else if ('oddstream.Outcome' in value)
-    state.outcomes.set(entity, { outcome: value['oddstream.Outcome'], atMs: change.updated_at_ms });
-  else if ('oddstream.User' in value) {
+  else if ('oddstream.Outcome' in value) {
+    const entry = { outcome: value['oddstream.Outcome'], atMs: change.updated_at_ms };
+    state.outcomes.set(entity, entry);
+    state.outcomeOrder.add(entity, entry);
+  } else if ('oddstream.User' in value) {
     put(state, state.users, entity, value['oddstream.User']);
     for (const login of loginsOf(value['oddstream.User'])) state.userByLogin.set(login, entity);
   }
