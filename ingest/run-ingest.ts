@@ -182,6 +182,7 @@ async function runSources(deps: {
         metrics,
         counts,
         logger,
+        onReachable: (connected) => statuses.catalog.update({ connected }),
       });
       await runCatalog({ ...shared, source, counts, status: statuses.catalog });
     };

@@ -15,7 +15,7 @@ export interface SourceFreshness {
 }
 
 /** Ingest reports on each source every two seconds. */
-export const REPORT_TIMEOUT_MS = 8_000;
+const REPORT_TIMEOUT_MS = 8_000;
 /** Longest silence of a connected live source. Others may be silent: a recording has gaps, and the catalogue changes rarely. */
 const maxEventAgeMs: ReadonlyMap<string, number> = new Map([
   ['chain', 10_000],

@@ -22,6 +22,8 @@ export async function openCatalogSource(deps: {
   metrics: Metrics;
   counts: HydrationCounts;
   logger: Logger;
+  /** Called when the service cannot be reached, also while requests are repeated, and when it can again. */
+  onReachable?: (reachable: boolean) => void;
 }): Promise<CatalogSource> {
   const { sources, log, deadLetters, metrics, counts } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
@@ -41,7 +43,13 @@ export async function openCatalogSource(deps: {
     });
   }
   return createGammaSource({
-    client: createGammaClient({ baseUrl: sources.gammaUrl, logger, metrics, counts }),
+    client: createGammaClient({
+      baseUrl: sources.gammaUrl,
+      logger,
+      metrics,
+      counts,
+      ...(deps.onReachable && { onReachable: deps.onReachable }),
+    }),
     host: new URL(sources.gammaUrl).host,
     logger,
     metrics,

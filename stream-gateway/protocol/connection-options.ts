@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   readonly notices: boolean;
 }
 
-export const HEARTBEAT_INTERVAL_S = { min: 5, max: 60 } as const;
+const HEARTBEAT_INTERVAL_S = { min: 5, max: 60 } as const;
 
 /** Parses the query of the address. Returns the message of an error for a value that is not allowed. `query` returns undefined for a parameter that is absent. */
 export function parseConnectionOptions(query: (name: string) => string | undefined): ConnectionOptions | string {

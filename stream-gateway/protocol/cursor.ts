@@ -4,7 +4,7 @@ export interface Cursor {
   readonly seq: number;
 }
 
-export const cursorPattern = /^([0-9a-f]{16}):(\d{1,15})$/;
+const cursorPattern = /^([0-9a-f]{16}):(\d{1,15})$/;
 
 export function parseCursor(text: string): Cursor | null {
   const [, epoch, seq] = cursorPattern.exec(text) ?? [];

@@ -46,7 +46,9 @@ export async function startOnFakeUpstreams(options: {
   const rtds = await startFakeRtds();
   const gamma = await startFakeGamma();
   gamma.events = options.events;
+  let playing = true;
   const ticker = setInterval(() => {
+    if (!playing) return;
     node.announce(node.mine());
     node.finalize(node.blocks.length - 3);
     rtds.publish('crypto_prices_chainlink', 'btc/usd', { timestamp: Date.now(), value: 100 });
@@ -64,10 +66,16 @@ export async function startOnFakeUpstreams(options: {
   return {
     product,
     gamma,
+    node,
+    rtds,
+    /** No further block and price. */
+    pause() {
+      playing = false;
+    },
     async stop() {
       clearInterval(ticker);
       await product.dispose();
-      await Promise.all([node.close(), rtds.stop(), gamma.stop()]);
+      await Promise.allSettled([node.close(), rtds.stop(), gamma.stop()]);
     },
   };
 }

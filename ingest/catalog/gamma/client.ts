@@ -43,6 +43,8 @@ export interface GammaClientOptions {
   readonly maxBackoffMs?: number;
   /** Longer bodies are aborted while they are received; a page of 100 events is below 5 MB. */
   readonly maxBodyBytes?: number;
+  /** Called with false when an attempt and its first retry have failed, and with true when a request succeeds after that. */
+  readonly onReachable?: (reachable: boolean) => void;
   /** Jitter of retry delays, 0 <= x < 1. */
   readonly random?: () => number;
 }
@@ -60,6 +62,12 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
   } = options;
   const bucket = createTokenBucket({ perSecond: options.perSecond ?? 10, burst: options.burst ?? 10 });
   const requests = options.metrics.counter('gamma_requests_total', 'Catalog requests by outcome', ['outcome']);
+
+  let reachable = true;
+  const setReachable = (now: boolean) => {
+    if (now !== reachable) options.onReachable?.(now);
+    reachable = now;
+  };
 
   /** The parsed body, or the reason of the failure and the delay before the next attempt (null: the exponential backoff). */
   const attempt = async (
@@ -104,7 +112,11 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
         await bucket.take(signal);
         signal.throwIfAborted();
         const result = await attempt(url, signal);
-        if ('body' in result) return result.body;
+        if ('body' in result) {
+          setReachable(true);
+          return result.body;
+        }
+        if (n > 1) setReachable(false);
         if (n >= attempts) throw new RetryableError(`${url.host}${path}: ${result.why} (${n} attempts)`);
         const grown = backoffMs * 2 ** (n - 1) * (0.5 + random() / 2);
         const waitMs = Math.min(maxBackoffMs, result.waitMs ?? grown);

@@ -42,7 +42,7 @@ export interface GammaTimes {
 }
 
 const defaults: GammaTimes = {
-  upDownPollMs: 10_000,
+  upDownPollMs: 5_000,
   updatedPollMs: 60_000,
   reloadMs: 6 * 3_600_000,
   closedLookbackMs: 48 * 3_600_000,
