@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
 import { createPlatform } from '../../infra/social/platform/platform.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createCodec } from '../../schemas/codec.js';
@@ -324,6 +325,17 @@ describe('failures of the platform', () => {
     const replies = await Promise.all(running);
     expect(replies.map((reply) => reply.status).sort()).toEqual([...Array.from({ length: 16 }, () => 200), 502]);
     expect(replies.find((reply) => reply.status === 502)?.headers.get('retry-after')).toBe('1');
+  });
+
+  it('unreachable tables are 502 before the platform is asked, because the month is unknown', async () => {
+    const key = await api.key('starter');
+    api.faults.tables = new RetryableError('ClickHouse is unreachable');
+    try {
+      expect(await search('untold', key)).toMatchObject(failing);
+    } finally {
+      api.faults.tables = null;
+    }
+    expect(fake.requests).toEqual([]);
   });
 
   it('a query that it does not accept is 400 with its reason', async () => {
