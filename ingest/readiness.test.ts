@@ -12,6 +12,7 @@ const sourceState = (change: Partial<SourceState>): SourceState => ({
   recorded_from_ms: null,
   pending: null,
   metadata: null,
+  order_books: null,
   reread: null,
   gap: null,
   phase: 'live',

@@ -1184,6 +1184,25 @@ export interface SourceBlockRange {
   readonly at_ms: number;
 }
 
+export interface OrderBookFeedState {
+  /** books made around recorded trades, not of the venue */
+  readonly synthetic: boolean;
+  /** books that are read */
+  readonly followed: number;
+  /** of these, books with the venue's own hash */
+  readonly verified: number;
+  /** comparisons with a hash since the start of the process */
+  readonly checks: number;
+  /** of these, books that differed */
+  readonly mismatches: number;
+  /** fresh books requested since the start */
+  readonly repairs: number;
+  /** of these, books that could not be fetched */
+  readonly repair_failures: number;
+  /** tokens found silent since the start */
+  readonly silent_tokens: number;
+}
+
 /** How a source of ingest is doing; compacted by source. */
 export interface SourceStatus {
   /** chain, oracle, catalog */
@@ -1214,6 +1233,8 @@ export interface SourceStatus {
   readonly reread: SourceBlockRange | null;
   /** last range of blocks that chain.head lacks; chain.final has them (chain) */
   readonly gap: SourceBlockRange | null;
+  /** state of the books (orderbook) */
+  readonly order_books: OrderBookFeedState | null;
 }
 
 export interface ConfirmedFill {

@@ -18,6 +18,7 @@ const status = (change: Partial<SourceStatus>): SourceStatus => ({
   progress: 1,
   pending: 0,
   metadata: null,
+  order_books: null,
   connected_changed_ms: NOW - 90_000,
   reread: null,
   gap: null,

@@ -62,6 +62,8 @@ export function createOrderBooks(deps: {
   /** The book of the token is not the venue's: fetch a fresh one. */
   requestBook: (tokenId: string, reason: UnverifiedReason) => void;
   nowMs: () => number;
+  /** Called for each comparison with a hash. */
+  onVerification?: (result: 'verified' | UnverifiedReason) => void;
   /** Spreads repeated books over time, 0 <= x < 1. */
   random?: () => number;
 }): OrderBooks {
@@ -96,7 +98,10 @@ export function createOrderBooks(deps: {
       assetId: token.tokenId,
       facts: market.facts,
       requestBook: (reason) => deps.requestBook(token.tokenId, reason),
-      onVerification: (result) => verifications.inc({ result }),
+      onVerification(result) {
+        verifications.inc({ result });
+        deps.onVerification?.(result);
+      },
       emit(output) {
         const nowMs = deps.nowMs();
         if (followed.verified !== output.verified) {

@@ -32,7 +32,7 @@ export async function runOrderBook(deps: {
   openFeed: (events: FeedEvents, signal: AbortSignal) => BookFeed;
   log: SourceLog;
   codec: Codec;
-  status: Pick<SourceStatusWriter, 'update'>;
+  status: Pick<SourceStatusWriter, 'update' | 'updateDeferred'>;
   metrics: Metrics;
   logger: Logger;
   signal: AbortSignal;
@@ -50,6 +50,8 @@ export async function runOrderBook(deps: {
   const repaired = metrics.counter('order_book_repairs_total', 'Fresh books requested', ['reason']);
   const failedRepairs = metrics.counter('order_book_repair_failures_total', 'Fresh books that could not be fetched');
   const silentTokens = metrics.counter('order_book_silent_total', 'Tokens found silent', ['why']);
+  /** Since the start of this run, for the status of the source. */
+  const totals = { checks: 0, mismatches: 0, repairs: 0, repair_failures: 0, silent_tokens: 0 };
   let newestMs = 0;
   let failure: unknown = null;
 
@@ -91,6 +93,7 @@ export async function runOrderBook(deps: {
     onBook: (book) => onMessages([book]),
     onFailed: (tokenId, error) => {
       failedRepairs.inc();
+      totals.repair_failures++;
       logger.warn({ tokenId, err: error }, 'order book cannot be repaired now');
     },
     signal,
@@ -102,8 +105,13 @@ export async function runOrderBook(deps: {
     appender,
     metrics,
     nowMs: Date.now,
+    onVerification(result) {
+      totals.checks++;
+      if (result !== 'verified') totals.mismatches++;
+    },
     requestBook(tokenId, reason) {
       repaired.inc({ reason });
+      totals.repairs++;
       repairs.request(tokenId, reason);
     },
   });
@@ -133,6 +141,7 @@ export async function runOrderBook(deps: {
   const check = () => {
     for (const { tokenId, why, reconnect } of silence.check(Date.now())) {
       silentTokens.inc({ why });
+      totals.silent_tokens++;
       logger.warn({ tokenId, why, reconnect }, 'order book feed of a token is silent');
       books.distrust(tokenId, 'silent', Date.now());
       if (reconnect) feed.reconnect(tokenId, 'several tokens are silent');
@@ -141,6 +150,7 @@ export async function runOrderBook(deps: {
     const { books: all, verified } = books.counts();
     verifiedGauge.set({ state: 'verified' }, verified);
     verifiedGauge.set({ state: 'unverified' }, all - verified);
+    status.updateDeferred({ order_books: { synthetic: feed.synthetic, followed: all, verified, ...totals } });
     if (newestMs > 0) status.update({ last_event_ms: newestMs });
   };
   /** Trades of the chain, as proof that a book must have changed. */

@@ -46,6 +46,7 @@ export function createSourceStatus(deps: {
     metadata: null,
     reread: null,
     gap: null,
+    order_books: null,
     ...deps.initial,
   };
   let connectedChangedMs = now();

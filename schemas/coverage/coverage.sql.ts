@@ -1,4 +1,4 @@
-import { MAX_BLOCK_GAP_S, MAX_TICK_GAP_S, watchedContracts } from './sources.js';
+import { MAX_BLOCK_GAP_S, MAX_BOOK_GAP_S, MAX_TICK_GAP_S, watchedContracts } from './sources.js';
 
 /**
  * First block and its time, Unix milliseconds, of the newest stretch of blocks without a gap over the bound; nulls while there is no block. The history from
@@ -240,22 +240,54 @@ function catalogueRows(days: CoverageDateRange): string {
     )`;
 }
 
-const orderBookRows = (days: CoverageDateRange): string =>
-  `SELECT ${columns({
+/** Days of the order books. Counts are of books per five minutes, since the topic of their changes retains an hour. */
+function orderBookRows(days: CoverageDateRange): string {
+  const buckets = `SELECT toDate(bucket) AS day, bucket, uniqCombinedMerge(12)(books) AS records, toUInt64(0) AS first_block, toUInt64(0) AS last_block,
+        ${ms.milliseconds('min(first_at)')} AS first_ms, ${ms.milliseconds('max(last_at)')} AS last_ms, last_ms AS change_ms
+      FROM coverage_books WHERE bucket >= toDateTime(${days.from}, 'UTC') AND bucket < toDateTime(${days.to} + 1, 'UTC') GROUP BY bucket`;
+  const has = 'records > 0';
+  const verified = `concat(toString(floor(100 * (1 - least(unverified / greatest(records, 1), 1)), 1)), ' % of the books per five minutes were verified throughout')`;
+  return `SELECT ${columns({
     day: 'day',
     kind: "'order_book'",
     source: "'order_book'",
-    state: "'missing'",
-    why: "'The order book is not ingested by this version.'",
-    records: 'toUInt64(0)',
-  })} FROM (${dayGridSql(days)})`;
+    state: 'state',
+    why: `multiIf(
+        buckets = 0, 'No order book has been read.',
+        day < first_day, concat('Before the first order book, of ', ${iso('from_ms')}, '.'),
+        state = 'pending' AND ${has}, concat('The day is not over: the last order book is of ', ${iso('last_ms')}, '; ', ${verified}, if(synthetic, '. Synthetic books around recorded trades, not of the venue.', '.')),
+        state = 'pending', concat('The day is not over and has no order book yet: the last one is of ', ${iso('to_ms')}, '.'),
+        records = 0, 'No order book of this day.',
+        synthetic, 'Synthetic books around recorded trades, not of the venue.',
+        gaps > 0, ${gapText('No order book')},
+        concat('Order books without a gap; ', ${verified}, '.'))`,
+    records: 'records',
+    first_ms: nullUnlessSql(has, 'first_ms'),
+    last_ms: nullUnlessSql(has, 'last_ms'),
+    change_ms: nullUnlessSql(has, 'change_ms'),
+    gaps: nullUnlessSql("has(['available', 'degraded'], state)", 'gaps'),
+    longest_gap_s: nullUnlessSql("has(['available', 'degraded'], state)", 'intDiv(longest, 1000)'),
+  })} FROM (
+      SELECT g.day AS day, d.records AS records, d.first_ms AS first_ms, d.last_ms AS last_ms, d.change_ms AS change_ms, d.gaps AS gaps, d.longest AS longest,
+        d.gap_from AS gap_from, d.gap_to AS gap_to, v.unverified AS unverified, v.synthetic AS synthetic, b.buckets AS buckets, b.from_ms AS from_ms, b.to_ms AS to_ms,
+        toDate(b.from_at) AS first_day,
+        multiIf(b.buckets = 0 OR day < first_day, 'missing', day >= toDate(now('UTC'), 'UTC'), 'pending', d.records = 0, 'missing', v.synthetic OR d.gaps > 0,
+          'degraded', 'available') AS state
+      FROM (${dayGridSql(days)}) AS g
+      CROSS JOIN (SELECT count() AS buckets, min(first_at) AS from_at, toUnixTimestamp64Milli(min(first_at)) AS from_ms, toUnixTimestamp64Milli(max(last_at)) AS to_ms
+        FROM coverage_books) AS b
+      LEFT JOIN (${daysOf({ minutes: buckets, keys: '', boundS: MAX_BOOK_GAP_S })}) AS d ON d.day = g.day
+      LEFT JOIN (SELECT toDate(bucket) AS day, sum(u) AS unverified, max(s) AS synthetic
+        FROM (SELECT bucket, uniqCombinedIfMerge(12)(unverified) AS u, max(synthetic) AS s FROM coverage_books GROUP BY bucket) GROUP BY day) AS v ON v.day = g.day
+    )`;
+}
 
 /**
  * One row per source and UTC day, with its state. Computed from tables that the sinks derive from the log (`coverage_chain`, `coverage_feeds`,
- * `token_quotes`), never from the status that a source reports. The rules:
+ * `coverage_books`, `token_quotes`), never from the status that a source reports. The rules:
  * - `pending`: today, a day that the index has not reached yet (blocks are read in order), or no block yet.
- * - `missing`: before the first record of the source, a day without blocks or ticks, or a source that is not ingested.
- * - `degraded`: blocks or ticks with a gap over the bound, logs that were not decoded, or blocks whose logs were not counted by contract.
+ * - `missing`: before the first record of the source, a day without blocks or ticks, or without order books.
+ * - `degraded`: blocks, ticks or order books with a gap over the bound, synthetic order books, logs that were not decoded, or blocks whose logs were not counted by contract.
  * - `available`: all other days. Includes days of a contract without logs, when the day's blocks are indexed without a gap.
  */
 export function coverageSql(days: CoverageDateRange): string {

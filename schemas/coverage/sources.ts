@@ -59,3 +59,5 @@ export type CoverageState = (typeof coverageStates)[number];
 export const MAX_BLOCK_GAP_S = 600;
 /** A longer gap between prices of a feed makes the day degraded. At least 60 s, the resolution of `coverage_feeds`. */
 export const MAX_TICK_GAP_S = 60;
+/** Gap in seconds between records of order books; each book is repeated every four minutes, and their times are known to five. */
+export const MAX_BOOK_GAP_S = 600;

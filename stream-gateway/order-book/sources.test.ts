@@ -50,6 +50,7 @@ describe('createSourceWatch', () => {
       progress: null,
       pending: null,
       metadata: null,
+      order_books: null,
       reread: null,
       gap: null,
       connected_changed_ms: null,

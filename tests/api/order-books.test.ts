@@ -196,3 +196,62 @@ describe('price now', () => {
     expect(await price()).toEqual([0.3, 'last_fill']);
   });
 });
+
+describe('state of the source', () => {
+  it('is in /v1/status', async () => {
+    const counts = { checks: 100, mismatches: 3, repairs: 4, repair_failures: 1, silent_tokens: 2 };
+    const state = { synthetic: false, followed: 3, verified: 2, ...counts };
+    expect(await api.ok('/v1/status', key)).toMatchObject({ order_books: null });
+    await api.reportSource({ source: 'orderbook', mode: 'live', order_books: state });
+    expect(await api.ok('/v1/status', key)).toMatchObject({ order_books: { ...state, verified_share: 0.6666 } });
+  });
+
+  it('is in /v1/coverage: gaps, synthetic books and the verified share of a day', async () => {
+    const DAY_MS = 86_400_000;
+    const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
+    let version = 1_000;
+    /** A row every 4 minutes of the day, of two tokens, except at these minutes. */
+    const day = async (ago: number, over: Record<string, unknown>, skipped: (minute: number) => boolean) => {
+      const rows = Array.from({ length: 360 }, (_, n) => n * 4)
+        .filter((minute) => !skipped(minute))
+        .flatMap((minute) =>
+          ['7301', '7302'].map((token, n) => {
+            const atMs = today - ago * DAY_MS + minute * 60_000;
+            // The second token is unverified in the first of the twelve 5-minute buckets of every hour.
+            const verified = n === 0 || minute % 60 >= 5;
+            return book(token, {
+              received_at: atMs,
+              updated_at: atMs,
+              verified,
+              _version: ++version,
+              _offset: version,
+              ...over,
+            });
+          }),
+        );
+      await api.clickhouse.insertRows('order_books', rows);
+    };
+    await day(3, { synthetic: true }, () => false);
+    await day(2, {}, (minute) => minute >= 600 && minute < 640);
+    await day(1, {}, () => false);
+    const body = await api.ok<{ coverage: { source: string; day: string; state: string; why: string }[] }>(
+      '/v1/coverage?source=order_book',
+      key,
+    );
+    const found = new Map(body.coverage.filter(({ source }) => source === 'order_book').map((row) => [row.day, row]));
+    const dayOf = (ago: number) => found.get(new Date(today - ago * DAY_MS).toISOString().slice(0, 10));
+    expect(dayOf(3)).toMatchObject({
+      state: 'degraded',
+      why: 'Synthetic books around recorded trades, not of the venue.',
+    });
+    expect(dayOf(2)).toMatchObject({ state: 'degraded' });
+    // From the last record before minute 600 to the first at 640.
+    expect(dayOf(2)?.why).toContain('No order book for 2640 seconds from 09:56:00 to 10:40:00 UTC');
+    // One of two tokens in one of twelve buckets.
+    expect(dayOf(1)).toMatchObject({
+      state: 'available',
+      why: 'Order books without a gap; 95.8 % of the books per five minutes were verified throughout.',
+    });
+    expect(dayOf(0)?.state).toBe('pending');
+  });
+});

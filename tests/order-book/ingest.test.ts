@@ -62,7 +62,10 @@ function start(maxTokens = 100, tokensPerConnection = 2) {
       }),
     log,
     codec,
-    status: { update: (change) => Object.assign(status, change) },
+    status: {
+      update: (change) => Object.assign(status, change),
+      updateDeferred: (change) => Object.assign(status, change),
+    },
     metrics,
     logger: silentLogger(),
     signal: stop.signal,

@@ -147,6 +147,7 @@ export function describeCopyPnl(
           progress,
           pending: null,
           metadata: null,
+          order_books: null,
           connected_changed_ms: null,
           reread: null,
           gap: null,

@@ -282,6 +282,7 @@ export async function startApi(options: {
         progress: 1,
         pending: null,
         metadata: null,
+        order_books: null,
         connected_changed_ms: null,
         reread: null,
         gap: null,

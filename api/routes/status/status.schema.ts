@@ -44,6 +44,24 @@ export const statusSchema = z.object({
     }),
   mode: z.enum(['live', 'recorded']).nullable(),
   notice: z.string().meta({ description: 'States whether the data is live, or recorded and shifted in time.' }),
+  order_books: z
+    .object({
+      synthetic: z.boolean().meta({ description: 'Books made around recorded trades, not of the venue.' }),
+      followed: z.int().meta({ description: 'Books that are read.' }),
+      verified: z.int().meta({ description: "Of these, books with the venue's own hash of the whole book." }),
+      verified_share: z.number().nullable().meta({ description: 'verified / followed; null without books.' }),
+      checks: z.int().meta({ description: 'Comparisons with a hash since the source started.' }),
+      mismatches: z
+        .int()
+        .meta({ description: 'Of these, books that differed from the venue’s; each is repaired by a fresh book.' }),
+      repairs: z.int().meta({ description: 'Fresh books requested since the source started.' }),
+      repair_failures: z
+        .int()
+        .meta({ description: 'Of these, books that could not be fetched; they are requested again.' }),
+      silent_tokens: z.int().meta({ description: 'Tokens whose feed was found silent and subscribed again.' }),
+    })
+    .nullable()
+    .meta({ description: 'State of the order book source; null until it reports.' }),
   sources: z.array(sourceSchema),
   tables: z.array(tableGroupSchema).meta({ description: 'Load progress per table group; empty while it is unknown.' }),
 });
@@ -92,6 +110,17 @@ export const exampleStatus: z.input<typeof statusSchema> = {
   mode: 'recorded',
   notice:
     'Recorded data, not live (chain). The history keeps its true times; the recorded day is replayed as live tail, shifted in time (chain by 40 days).',
+  order_books: {
+    synthetic: false,
+    followed: 4000,
+    verified: 3998,
+    verified_share: 0.9995,
+    checks: 1_200_400,
+    mismatches: 12,
+    repairs: 19,
+    repair_failures: 1,
+    silent_tokens: 2,
+  },
   sources: [
     {
       source: 'chain',

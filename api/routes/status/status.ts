@@ -3,8 +3,10 @@ import type { Log } from '../../../infra/log/port.js';
 import type { SourceStatusView } from '../../../infra/sources/source-status-view.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import { topics } from '../../../schemas/topics.js';
+import type { SourceStatus } from '../../../schemas/types.gen.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
 import { defineRoute, type Reply, type Route } from '../../http/route.js';
+import { ORDER_BOOK_SOURCE } from '../../order-books/reader.js';
 import { tableGroupEntry } from '../../readiness/load-status.js';
 import type { TableProgress } from '../../readiness/table-progress.js';
 import type { GatewayView } from '../../sources/gateway-view.js';
@@ -29,6 +31,17 @@ export interface StatusDeps {
   readonly logger: Logger;
   readonly startedAtMs: number;
 }
+
+type BooksEntry = z.input<typeof statusSchema>['order_books'];
+
+/** Serializes the state of the order books. */
+const orderBooksEntry = (state: SourceStatus['order_books']): BooksEntry =>
+  state === null
+    ? null
+    : {
+        ...state,
+        verified_share: state.followed === 0 ? null : Math.floor((state.verified / state.followed) * 1e4) / 1e4,
+      };
 
 /** GET /v1/status: state of the service. Also responds while the tables are unreachable; fields that need them are null then. */
 export function createStatusRoute(deps: StatusDeps): Route {
@@ -114,6 +127,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           alarms: unknown?.map(alarmOf) ?? null,
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
+          order_books: orderBooksEntry(deps.sources.get(ORDER_BOOK_SOURCE)?.order_books ?? null),
           sources,
           tables: Object.values(deps.progress.current()?.groups ?? {}).map(tableGroupEntry),
         },
