@@ -41,6 +41,7 @@ it('docs/LIMITS.md has the numbers of the plan table', () => {
     'API requests per service month': (p) => limit(p.monthlyAllowance.api_requests),
     'order-book and oracle bytes per service month': (p) => bytes(p.monthlyAllowance.orderbook_chainlink_bytes),
     'on-chain event bytes per service month': (p) => bytes(p.monthlyAllowance.onchain_event_bytes),
+    'searches of social posts per calendar month (UTC)': (p) => number(p.socialSearchesPerMonth),
   };
   const ordered = [plans.free, plans.starter, plans.growth, plans.enterprise];
   expect(Object.fromEntries(rowsOf('Plans'))).toEqual(
@@ -59,6 +60,9 @@ it('docs/LIMITS.md has the numbers of the limits of single paths, and of those w
   );
   expect(group('/v2/copy-pnl/*')).toMatch(new RegExp(`^1 per ${s(commonLimits.copyPnlIntervalMsPerKey)} over`));
   expect(group('/v2/trader/{wallet}/equity')).toBe(`1 per ${s(commonLimits.equityIntervalMsPerKey)}`);
+  expect(group('/v2/x/search')).toMatch(
+    new RegExp(`^${commonLimits.socialRequestsPerSecondPerKey} per 1 s; searches of the plan`),
+  );
   expect(group('includeTrades')).toBe(`${commonLimits.includeTradesPerMinutePerKey} per minute`);
   const keyless = (name: string) => limitOf('Without a key', name);
   const window = `${commonLimits.signInWindowMs / 60_000} minutes`;
