@@ -184,6 +184,7 @@ export async function connectBookClient(
     integrity?: string;
     compress?: boolean;
     deflateExtension?: boolean;
+    autoPong?: boolean;
     /** Called after each frame; what it throws is thrown by `verify`. */
     onFrame?: (books: ReadonlyMap<string, ClientBook>, frame: Json) => void;
   } = {},
@@ -194,6 +195,7 @@ export async function connectBookClient(
   const socket = new WebSocket(`ws://127.0.0.1:${server.port}/ws?${query}`, {
     perMessageDeflate: options.deflateExtension ?? false,
     maxPayload: 0,
+    autoPong: options.autoPong ?? true,
   });
   const frames: Json[] = [];
   const raw: { readonly bytes: number; readonly isBinary: boolean }[] = [];
