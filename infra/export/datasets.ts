@@ -2,7 +2,11 @@
 export const datasets = {
   trades: { time: 'traded_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
   trade_parties: { time: 'traded_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
-  pnl_events: { time: 'happened_at', orderBy: 'block_number, log_index, wallet, token_id, event_id, leg', coverage: 'blocks' },
+  pnl_events: {
+    time: 'happened_at',
+    orderBy: 'block_number, log_index, wallet, token_id, event_id, leg',
+    coverage: 'blocks',
+  },
   redemptions: { time: 'redeemed_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
   splits_merges: { time: 'happened_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
   ticks: { time: 'tick_at', orderBy: 'tick_at, feed, twap_window_s, tick_id', coverage: null },
