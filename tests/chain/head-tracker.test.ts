@@ -15,15 +15,18 @@ async function tracking(
 ) {
   const stop = new AbortController();
   const parts = chainParts(log);
+  const ranges: (readonly ['reread' | 'gap', number, number])[] = [];
   const tracker = createHeadTracker({
     ...parts,
     source: { blockByHash: node.byHash, blockByNumber: node.byNumber },
     signal: stop.signal,
     now,
+    onReread: (from, to) => ranges.push(['reread', from, to]),
+    onGap: (from, to) => ranges.push(['gap', from, to]),
     options: { retryDelayMs: 1, ...options },
   });
   await tracker.recover();
-  return { ...parts, tracker, stop };
+  return { ...parts, tracker, stop, ranges };
 }
 
 const idsOf = (node: FakeNode, from: number) =>
@@ -98,8 +101,9 @@ describe('head tracker', () => {
   it('fills a wide gap forward by number, also when the block before the gap was replaced', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
-    const { tracker } = await tracking(log, node, { maxParentFetchBlocks: 4 });
-    tracker.onHead(node.mine([{ tx: 1 }]), 1);
+    const { tracker, ranges } = await tracking(log, node, { maxParentFetchBlocks: 4 });
+    const before = node.mine([{ tx: 1 }]);
+    tracker.onHead(before, 1);
     await tracker.idle();
     node.fork(1);
     for (let i = 0; i < 120; i += 1) node.mine([{ tx: 1000 + i }]);
@@ -108,12 +112,13 @@ describe('head tracker', () => {
     const chain = reduceHead(log);
     expect(withoutConfirmations(chain)).toEqual(idsOf(node, 2));
     expect(chain).toHaveLength(120);
+    expect(ranges).toEqual([['reread', before.number + 1, node.tip.number - 1]]);
   });
 
   it('resumes at the head when a gap exceeds the limit, and counts the skipped blocks', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
-    const { tracker, registry } = await tracking(log, node, { maxGapBlocks: 50 });
+    const { tracker, registry, ranges } = await tracking(log, node, { maxGapBlocks: 50 });
     tracker.onHead(node.tip, 1);
     for (let i = 0; i < 60; i += 1) node.mine([]);
     tracker.onHead(node.tip, 2);
@@ -122,6 +127,7 @@ describe('head tracker', () => {
       (event) => event.kind === 'block' && event.value.block_number,
     );
     expect(numbers).toEqual([1, 61]);
+    expect(ranges).toEqual([['gap', 2, 60]]);
     expect(await registry.registry.metrics()).toContain('chain_head_skipped_blocks_total{process="test"} 59');
   });
 

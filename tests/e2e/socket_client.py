@@ -82,8 +82,8 @@ async def run_connection(socket):
 
 
 async def main():
-    asyncio.create_task(read_commands())
-    while True:
+    commands = asyncio.create_task(read_commands())
+    while not commands.done():
         try:
             async with connect(address, max_size=None, open_timeout=5, close_timeout=1) as socket:
                 await run_connection(socket)

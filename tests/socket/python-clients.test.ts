@@ -62,6 +62,9 @@ describe('Python clients without code of this repository', () => {
       const heartbeat = ({ type, seq }: Record<string, unknown>) => type === 'heartbeat' && (seq as number) >= head;
       await client.until('the last position', () => frames().some(heartbeat));
 
+      client.send({ update: { add: { wallets: [wallet] }, remove: { wallets: others.slice(0, 50) } } });
+      await client.until('the second update', () => frames().filter(({ type }) => type === 'updated').length === 2);
+
       const updatedAt = frames().find(({ type }) => type === 'updated')?.seq as number;
       expect(updatedAt).toBe(events[half - 1]?.seq);
       const trades = ['settlement', 'trade', 'status_update'];

@@ -67,6 +67,31 @@ afterEach(async () => {
 });
 
 describe('createGammaClient', () => {
+  it('reports an unreachable service after the first failed retry, and once until it responds', async () => {
+    const reachable: boolean[] = [];
+    const client = createGammaClient({
+      baseUrl: server.url,
+      logger: silentLogger(),
+      metrics,
+      backoffMs: 1,
+      attempts: 3,
+      onReachable: (now) => reachable.push(now),
+    });
+    await client.get('/tags', [], stop.signal);
+    expect(reachable).toEqual([]);
+    const closed = createGammaClient({
+      baseUrl: 'http://127.0.0.1:1',
+      logger: silentLogger(),
+      metrics,
+      backoffMs: 1,
+      attempts: 3,
+      onReachable: (now) => reachable.push(now),
+    });
+    for (let request = 0; request < 2; request++)
+      await expect(closed.get('/tags', [], stop.signal)).rejects.toThrow(RetryableError);
+    expect(reachable).toEqual([false]);
+  });
+
   it('retries transient failures and honours Retry-After', async () => {
     server.tags = [{ id: 1, slug: 'a', label: 'A' }];
     server.faults.push(
