@@ -6,7 +6,7 @@ import { appCss } from './style.js';
 const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js'],
-  market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js'],
+  market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js', 'order-book.js'],
   copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
   wallet: ['wallet.js', 'charts.js', 'equity.js', 'free-plan.js', 'positions.js'],
 };

@@ -86,6 +86,8 @@ ${chart(
   `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Resolution', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}`,
   'Candles as a table',
 )}
+<section id="book" aria-busy="true"><div class="bar"><h2>Order book</h2><p id="book-state" class="book-state">${skeleton}</p></div>
+<div class="book"><div id="book-depth" class="depth"></div><div id="book-ladder"></div></div></section>
 ${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}
 ${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOLDER_SORTS, 'amount'))}`;
 

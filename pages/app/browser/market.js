@@ -6,6 +6,7 @@ import { $, choose, chosenOf, el, tile, time, title } from './dom.js';
 import { kindOf, price, short, sourceOf, usd } from './format.js';
 import { createHolders } from './holders.js';
 import { createLive } from './live.js';
+import { createOrderBook } from './order-book.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
 import { fromFrame, marketColumns, tradeKey, tradesPage } from './trades.js';
@@ -126,6 +127,7 @@ export async function showMarket(id) {
 
   const candles = createCandles();
   void firstCandles(candles, market);
+  createOrderBook(() => chosenOf('outcome') ?? first).start();
 
   const showPrices = async () => {
     const tiles = market.token_ids.map((token, index) =>
