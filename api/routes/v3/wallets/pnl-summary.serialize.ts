@@ -9,7 +9,7 @@ const OPEN_POSITIONS = 'Shares held, market not settled.';
 const lossField = usd('Negative or 0.');
 
 /** Fields of a wallet's PnL summary. */
-export const summaryFields = {
+const summaryFields = {
   net_realized_pnl: usd('gross_profit + gross_loss, USD, before fees.'),
   gross_profit: z.number(),
   gross_loss: lossField,
@@ -22,7 +22,7 @@ export const summaryFields = {
   total_volume: usd("USD of the wallet's own fills, bought and sold."),
 };
 
-export const summaryFrom = (summary: WalletSummary) => ({
+const summaryFrom = (summary: WalletSummary) => ({
   net_realized_pnl: moneyToNumber(summary.realized),
   gross_profit: moneyToNumber(summary.grossProfit),
   gross_loss: moneyToNumber(summary.grossLoss),
