@@ -58,12 +58,12 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app td.when { white-space: normal; min-width: 116px; }
 .app td small { white-space: normal; min-width: 7em; display: block; color: var(--muted); font-size: 12px; }
 .app .book { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 16px; align-items: start; }
-@media (max-width: 720px) { .app .book { grid-template-columns: minmax(0, 1fr); } }
 .app .book-state { font-size: 13px; color: var(--muted); }
 .app .badge { display: inline-block; padding: 0 8px; border: 1px solid currentColor; border-radius: 10px; font-size: 12px; color: var(--muted); }
 .app .badge.ok { color: var(--good); }
 .app .badge.warn { color: var(--bad); }
-.app .depth svg { display: block; width: 100%; height: 240px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); }
+.app .depth svg { display: block; width: 100%; height: 440px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); }
+@media (max-width: 720px) { .app .book { grid-template-columns: minmax(0, 1fr); } .app .depth svg { height: 220px; } }
 .app .depth .bids { fill: var(--up); fill-opacity: 0.3; stroke: var(--up); vector-effect: non-scaling-stroke; }
 .app .depth .asks { fill: var(--down); fill-opacity: 0.3; stroke: var(--down); vector-effect: non-scaling-stroke; }
 .app .depth .axis { display: flex; justify-content: space-between; margin: 4px 0 0; font-size: 12px; color: var(--muted); font-variant-numeric: tabular-nums; }

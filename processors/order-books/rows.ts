@@ -44,7 +44,7 @@ const unitsOf = (level: BookLevel | null): bigint | null => {
 };
 
 /** The middle of best bid and ask, exact; null unless both sides have levels and the bid is lower. */
-export function midOf(bid: BookLevel | null, ask: BookLevel | null): string | null {
+function midOf(bid: BookLevel | null, ask: BookLevel | null): string | null {
   const [low, high] = [unitsOf(bid), unitsOf(ask)];
   return low === null || high === null || low >= high ? null : decimalOf((low + high) * 5n);
 }

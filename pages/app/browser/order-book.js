@@ -66,8 +66,10 @@ function area(side, x, y, edge) {
 
 function chart(bids, asks) {
   const prices = [...bids, ...asks].map((level) => level.price);
-  const [low, high] = [Math.min(...prices), Math.max(...prices)];
-  const span = high - low || 0.01;
+  // Margins in which the outermost levels are visible.
+  const margin = (Math.max(...prices) - Math.min(...prices)) / 24 || 0.005;
+  const [low, high] = [Math.min(...prices) - margin, Math.max(...prices) + margin];
+  const span = high - low;
   const top = Math.max(bids.at(-1)?.total ?? 0, asks.at(-1)?.total ?? 0) || 1;
   const x = (value) => (((value - low) / span) * WIDTH).toFixed(1);
   const y = (total) => (HEIGHT - (total / top) * (HEIGHT - 4)).toFixed(1);
@@ -86,9 +88,9 @@ function chart(bids, asks) {
     el(
       'p',
       { class: 'axis' },
-      el('span', {}, price(low)),
+      el('span', {}, price(Math.min(...prices))),
       el('span', {}, `up to ${shares(top)} shares`),
-      el('span', {}, price(high)),
+      el('span', {}, price(Math.max(...prices))),
     ),
   ];
 }
