@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('order book of the market page', () => {
     await insertBook(snowYes, { verified: false, reason: 'hash_mismatch', mid: '0.425', best_ask: '0.44' });
     await soon(() => state(page)).toMatch(/^Not verified since .*: hash mismatch/);
     await insertBook(snowYes, { synthetic: true });
-    await soon(() => state(page)).toMatch(/^Synthetic made around recorded trades, not of the venue\. Verified/);
+    await soon(() => state(page)).toMatch(/^Synthetic made around recorded trades, not of the venue\. Changed /);
     await api.reportSource({ source: 'orderbook', mode: 'live', connected: false, updated_at_ms: nowMs });
     await soon(() => state(page)).toContain('Stale the connection to the venue is closed.');
     if (process.env.SCREENSHOTS !== undefined)

@@ -44,10 +44,14 @@ function stateOf(book) {
     parts.push(el('strong', { class: 'badge warn' }, 'Synthetic'), ' made around recorded trades, not of the venue. ');
   if (book.stale)
     parts.push(el('strong', { class: 'badge warn' }, 'Stale'), ` ${REASONS[book.stale_reason] ?? book.stale_reason}. `);
-  const verified = book.verified ? ['badge ok', 'Verified'] : ['badge warn', 'Not verified'];
-  parts.push(el('strong', { class: verified[0] }, verified[1]), ' since ', time(secondsOf(book.verified_since)));
-  if (!book.verified && book.reason !== null) parts.push(`: ${book.reason.replaceAll('_', ' ')}`);
-  parts.push(', changed ', time(secondsOf(book.updated_at)));
+  // A synthetic book is compared with its own hash, which proves nothing about the venue.
+  if (!book.synthetic) {
+    const [look, word] = book.verified ? ['badge ok', 'Verified'] : ['badge warn', 'Not verified'];
+    parts.push(el('strong', { class: look }, word), ' since ', time(secondsOf(book.verified_since)));
+    if (!book.verified && book.reason !== null) parts.push(`: ${book.reason.replaceAll('_', ' ')}`);
+    parts.push(', ');
+  }
+  parts.push(book.synthetic ? 'Changed ' : 'changed ', time(secondsOf(book.updated_at)));
   return parts;
 }
 
