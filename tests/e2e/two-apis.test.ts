@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
@@ -47,27 +48,42 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       const alone = async () =>
         (await product.metric('api', name)) +
         (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((response) => response.text())));
-      // If the machine stalls for longer than an API waits for Redis, a request counts in that API only: such a burst is not conclusive.
-      const { served, rejected, remaining } = await eventually('a burst within the Redis timeout', async () => {
-        const before = await alone();
-        const counts = await burst(product.api, second);
-        return (await alone()) === before && counts;
-      });
+      const key = await createKey(second);
+      // If the machine stalls for longer than an API waits for Redis, that API counts alone for a second: such a burst is not conclusive.
+      const { served, rejected, remaining } = await eventually(
+        'a burst within the Redis timeout',
+        async () => {
+          const before = await alone();
+          const counts = await burst(product.api, second, key);
+          if ((await alone()) === before) return counts;
+          // An address gets one key a day; the requests of this one leave the window.
+          await sleep(61_000);
+          return null;
+        },
+        240_000,
+      );
       expect([served, rejected]).toEqual([remaining, 80 - remaining]);
     },
-    REFERENCE_RUN_TIMEOUT_MS,
+    REFERENCE_RUN_TIMEOUT_MS + 240_000,
   );
 });
 
-/** 80 concurrent requests with a new key, half to each API, after a first one to the API that did not create it. */
-async function burst(api: string, second: string): Promise<{ served: number; rejected: number; remaining: number }> {
-  const created = await fetch(`${second}/v1/keys`, {
+async function createKey(api: string): Promise<string> {
+  const created = await fetch(`${api}/v1/keys`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'two apis' }),
   });
   expect(created.status).toBe(201);
-  const { api_key: key } = (await created.json()) as { api_key: string };
+  return ((await created.json()) as { api_key: string }).api_key;
+}
+
+/** 80 concurrent requests with the key, half to each API, after a first one to the API that did not create it. */
+async function burst(
+  api: string,
+  second: string,
+  key: string,
+): Promise<{ served: number; rejected: number; remaining: number }> {
   const send = (base: string) => fetch(`${base}/v1/crypto/series`, { headers: { 'x-api-key': key } });
   const first = await eventually('the key at the first api', async () => {
     const response = await send(api);
