@@ -93,11 +93,11 @@ describe('schema statements', () => {
     for (const sql of clusterStatements.filter((text) => text.includes('ORDER BY') && text.startsWith('CREATE TABLE')))
       expect(sql).toMatch(/ENGINE = Replicated\w*MergeTree\('\/clickhouse\/tables\/\{uuid\}\//);
     const views = clusterStatements.filter((sql) => sql.startsWith('CREATE MATERIALIZED VIEW'));
-    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(23);
+    expect(new Set(views.map((sql) => sql.split(' ')[6])).size).toBe(24);
     for (const sql of views) {
-      expect(sql).toMatch(/ TO (\w+_local|resolutions_by_time|tag_tokens|token_tags|coverage_chain) AS/);
+      expect(sql).toMatch(/ TO (\w+_local|coverage_books|resolutions_by_time|tag_tokens|token_tags|coverage_chain) AS/);
       expect(sql).toMatch(
-        /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|markets|blocks|block_logs)\b/,
+        /FROM ((fills|ticks|positions|pnl_events|condition_events)_local|resolutions|markets|blocks|block_logs|order_books)\b/,
       );
     }
   });
@@ -172,8 +172,8 @@ describe('the cluster schema on the engine', () => {
       'minted_by_token Distributed',
       'minted_by_token_local SummingMergeTree',
       'open_interest View',
-      'overlap_token_tags ReplacingMergeTree',
       'order_books ReplacingMergeTree',
+      'overlap_token_tags ReplacingMergeTree',
       'pnl_events Distributed',
       'pnl_events_local ReplacingMergeTree',
       'positions Distributed',
@@ -185,6 +185,7 @@ describe('the cluster schema on the engine', () => {
       'schema_migrations ReplacingMergeTree',
       'series ReplacingMergeTree',
       'sink_progress ReplacingMergeTree',
+      'social_posts ReplacingMergeTree',
       'tag_leaderboards ReplacingMergeTree',
       'tag_tokens ReplacingMergeTree',
       'tags ReplacingMergeTree',
