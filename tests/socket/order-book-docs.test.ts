@@ -17,14 +17,16 @@ describe('docs/ORDER_BOOK.md', () => {
     for (const code of orderBookErrorCodes) expect(guide).toContain(`\`${code}\``);
   });
 
-  it('has a JavaScript client that has the book after changes, a repair and a lost connection', async () => {
-    const { server, store } = await startTestOrderBook();
+  it('has a JavaScript client that has the book after a start of the server, changes, a repair and a lost connection', async () => {
+    let loaded = false;
+    const { server, store } = await startTestOrderBook({ ready: () => loaded });
     const book = (seq: number, bid: string, reason: string | null = null) =>
       store.apply(bookRecord(TOKEN, seq, { bids: [{ price: bid, size: '1' }], reason }), 1);
     book(1, '0.4');
     server.flush();
     const sockets: WebSocket[] = [];
     let subscriptions = 0;
+    const delaysMs: (number | undefined)[] = [];
     const Socket = class extends WebSocket {
       constructor(url: string) {
         super(url.replace('127.0.0.1:8082', `127.0.0.1:${server.port}`));
@@ -44,7 +46,10 @@ describe('docs/ORDER_BOOK.md', () => {
       (all: typeof books) => {
         books = all;
       },
-      (work: () => void) => finished || setTimeout(work, 5),
+      (work: () => void, delayMs?: number) => {
+        delaysMs.push(delayMs);
+        return finished || setTimeout(work, 5);
+      },
     );
     const bids = () => [...(books.get(TOKEN)?.BUY ?? [])];
     const until = async (expected: readonly (readonly [number, string])[]) =>
@@ -54,7 +59,11 @@ describe('docs/ORDER_BOOK.md', () => {
           return bids();
         })
         .toEqual(expected);
+    // Two warnings, each 1,000 ms, on one connection.
+    await expect.poll(() => delaysMs.slice(0, 2)).toEqual([1_000, 1_000]);
+    loaded = true;
     await expect.poll(() => subscriptions).toBe(1);
+    expect(sockets).toHaveLength(1);
     const change = { update_type: 'price_change', bids: [{ price: '0.3', size: '2' }] } as const;
     store.apply(bookRecord(TOKEN, 2, change), 1);
     await until([
