@@ -3,11 +3,12 @@ import type { Log, LogRecord, RecordBatch } from '../../infra/log/port.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { OrderBookUpdate, SourceStatus } from '../../schemas/types.gen.js';
+import { createMarketLookup } from '../filters/market-lookup.js';
 import { createBookStore } from './book-store.js';
 import { createSourceWatch } from './source-watch.js';
 import { tailBooks } from './tail-books.js';
 import { bookRecord } from './testing.js';
-import { createNameCache } from './token-names.js';
+import { createNameCache, createNamesReader } from './token-names.js';
 
 const codec = createCodec();
 const TOKEN = '111111111111';
@@ -172,5 +173,43 @@ describe('createNameCache', () => {
     await cache.refresh(['b'], 60_001);
     expect(cache.get('a')).toBeUndefined();
     expect(asked).toEqual([['a', 'b'], ['b']]);
+  });
+});
+
+describe('lookups in the catalogue', () => {
+  /** The server's default limit of a URL, bytes. */
+  const MAX_URL_BYTES = 1_048_576;
+  const idOf = (n: number) => (10n ** 77n + BigInt(n)).toString();
+  /** Rows of the items, from a server that rejects longer URLs than ClickHouse accepts. */
+  const server = (column: string) => {
+    const sizes: number[] = [];
+    return {
+      sizes,
+      async query<T>(sql: string, params: Record<string, unknown>): Promise<T[]> {
+        const [items] = Object.values(params) as [readonly string[]];
+        const literal = `[${items.map((item) => `'${item.replaceAll(/['\\]/g, '\\$&')}'`).join(',')}]`;
+        const url = new URLSearchParams({ query: sql, param_ids: literal }).toString();
+        if (url.length > MAX_URL_BYTES) throw new Error(`URI too long: ${url.length}`);
+        sizes.push(items.length);
+        return items.map((item) => ({ [column]: item, token_id: item }) as T);
+      },
+    };
+  };
+
+  it('asks for as many token ids as a message may have', async () => {
+    const ids = Array.from({ length: 15_000 }, (_, n) => idOf(n));
+    const tokens = server('token_id');
+    expect(await createNamesReader(tokens).knownTokens(ids)).toEqual(new Set(ids));
+    expect(tokens.sizes).toEqual([...Array.from({ length: 7 }, () => 2_000), 1_000]);
+  });
+
+  it('asks for as many condition ids, and for long slugs of any characters', async () => {
+    const requested = (rows: readonly { requested: string }[]) => rows.map((row) => row.requested);
+    const conditions = Array.from({ length: 15_000 }, (_, n) => `0x${n.toString(16).padStart(64, '0')}`);
+    const markets = server('requested');
+    expect(requested(await createMarketLookup(markets).byConditions(conditions))).toEqual(conditions);
+    const slugs = Array.from({ length: 3_000 }, (_, n) => `${n}${"'€".repeat(147)}`);
+    expect(requested(await createMarketLookup(markets).bySlugs(slugs))).toEqual(slugs);
+    expect(await createMarketLookup(markets).bySlugs([])).toEqual([]);
   });
 });

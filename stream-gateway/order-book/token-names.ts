@@ -1,3 +1,4 @@
+import { inChunks } from '../filters/in-chunks.js';
 import type { TokenLookup } from './resolve-markets.js';
 import type { TokenNames } from './update-texts.js';
 
@@ -42,11 +43,13 @@ export function createNamesReader(clickhouse: QueryClient): TokenLookup & {
       }));
     },
     async knownTokens(tokenIds) {
-      const rows = await clickhouse.query<{ token_id: string }>(
-        `SELECT toString(token_id) AS token_id FROM tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({ids:Array(String)})))
-         UNION DISTINCT
-         SELECT toString(token_id) AS token_id FROM chain_tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({ids:Array(String)})))`,
-        { ids: tokenIds },
+      const rows = await inChunks(tokenIds, (ids) =>
+        clickhouse.query<{ token_id: string }>(
+          `SELECT toString(token_id) AS token_id FROM tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({ids:Array(String)})))
+           UNION DISTINCT
+           SELECT toString(token_id) AS token_id FROM chain_tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({ids:Array(String)})))`,
+          { ids },
+        ),
       );
       return new Set(rows.map(({ token_id }) => token_id));
     },
