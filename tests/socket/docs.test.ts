@@ -111,7 +111,16 @@ describe('docs/SOCKET.md', () => {
       async (intent) => {
         const missing = language === 'Python' ? await noPython : null;
         if (missing !== null) return expect(missing).toMatch(/Python/);
-        const { server, publish, load } = await startTestGateway({ epoch: () => EPOCH });
+        /** While the epoch is unknown, the gateway answers a cursor with `unavailable`. */
+        let starting = false;
+        let refused = 0;
+        const { server, publish, load } = await startTestGateway({
+          epoch() {
+            if (!starting) return EPOCH;
+            refused++;
+            return null;
+          },
+        });
         const proxy = await startTcpProxy(server.port);
         for (let seq = 1; seq <= 3; seq++) load(streamEvent(seq));
         const code = blocks(fence).at(intents.indexOf(intent) - 3) ?? '';
@@ -137,7 +146,10 @@ describe('docs/SOCKET.md', () => {
           if (intent !== 'resume') return;
           proxy.interrupt();
           await publish(streamEvent(5));
+          starting = true;
           proxy.resume();
+          await expect.poll(() => refused, { timeout }).toBeGreaterThan(0);
+          starting = false;
           await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5]);
           await publish(streamEvent(6));
           await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5, 6]);
