@@ -235,6 +235,38 @@ describe('ends of blocks and windows', () => {
     expectDocumented(replayed.frames.filter(({ type }) => type === 'end_of_block'));
   });
 
+  it('of blocks do not come to a subscription of prices', async () => {
+    const { server, publish } = await gateway();
+    const one = await client(server);
+    await one.subscribe('chainlink', { end_of_block: true });
+    await publish(streamEvent(1, { kind: 'block', block_number: 7 }), streamEvent(2, { kind: 'block' }));
+    one.send({ action: 'ping' });
+    await one.count(2);
+    expect(one.frames.map(({ type }) => type)).toEqual(['subscribed', 'pong']);
+  });
+
+  it('have no number if the subscription or its filters began inside the block', async () => {
+    const { server, publish } = await gateway();
+    const one = await client(server);
+    const of = (seq: number, number: number, kind: string, wallet = '0xaa') =>
+      streamEvent(seq, { kind, block_number: number, wallets: [wallet] });
+    await publish(of(1, 7, 'block'), of(2, 8, 'trade'));
+    const { subscription_id } = await one.subscribe('trades', { wallets: ['0xaa'], end_of_block: true });
+    await publish(of(3, 8, 'trade'), of(4, 8, 'block'), of(5, 9, 'trade'), of(6, 9, 'block'), of(7, 10, 'trade'));
+    await one.request({ action: 'update', subscription_id, add: { wallets: ['0xbb'] } });
+    await publish(of(8, 10, 'trade', '0xbb'), of(9, 10, 'block'), of(10, 11, 'trade', '0xbb'), of(11, 11, 'block'));
+    await one.count(1 + 4 + 1 + 1 + 4 - 1);
+    const ends = one.frames.flatMap(({ type, block_number, events }) =>
+      type === 'end_of_block' ? [[block_number, events]] : [],
+    );
+    expect(ends).toEqual([
+      [8, null],
+      [9, 1],
+      [10, null],
+      [11, 1],
+    ]);
+  });
+
   it('of a 5-minute window come per feed before its first price after the window', async () => {
     const { server, publish } = await gateway();
     const one = await client(server);

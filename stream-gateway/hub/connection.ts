@@ -246,7 +246,9 @@ export function createConnection(deps: ConnectionDeps): Connection {
       const start = since === undefined ? null : await resolveSince(since, lookback);
       if (peer.closed) return;
       if (start !== null && 'code' in start) return sendError(start);
-      const { end_of_block: block, end_of_window: window } = filters;
+      const { end_of_window: window } = filters;
+      // Prices belong to no block.
+      const block = filters.end_of_block && preset !== 'chainlink';
       const subscription: ActiveSubscription = {
         id: `${id}:${++counter}`,
         preset,

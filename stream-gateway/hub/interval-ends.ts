@@ -20,6 +20,8 @@ export interface WindowEnd {
   readonly windowStartMs: number;
   /** Number of prices of the feed in the window; null if some were before the first event that was tracked. */
   readonly prices: number | null;
+  /** seq of the first of them. */
+  readonly firstSeq: number;
 }
 
 /** Finds the ends of blocks and 5-minute windows in consecutive events of the stream. */
@@ -35,19 +37,20 @@ export function createIntervalTracker(): IntervalTracker {
   /** The start of the current block was seen. */
   let whole = false;
   /** By channel and feed. */
-  const windows = new Map<string, { readonly window: number; prices: number; readonly whole: boolean }>();
+  const windows = new Map<string, { readonly window: number; readonly firstSeq: number; prices: number; readonly whole: boolean }>();
 
   return {
-    windowEnd({ kind, channel, feed, timestamp_ms }) {
+    windowEnd({ seq, kind, channel, feed, timestamp_ms }) {
       if (kind !== 'price_feed' || feed === null) return null;
       const key = `${channel} ${feed}`;
       const window = Math.floor(timestamp_ms / WINDOW_MS);
       const current = windows.get(key);
-      if (current === undefined) windows.set(key, { window, prices: 1, whole: false });
+      if (current === undefined) windows.set(key, { window, firstSeq: seq, prices: 1, whole: false });
       else if (window === current.window) current.prices++;
       else if (window > current.window) {
-        windows.set(key, { window, prices: 1, whole: true });
-        return { windowStartMs: current.window * WINDOW_MS, prices: current.whole ? current.prices : null };
+        windows.set(key, { window, firstSeq: seq, prices: 1, whole: true });
+        const prices = current.whole ? current.prices : null;
+        return { windowStartMs: current.window * WINDOW_MS, prices, firstSeq: current.firstSeq };
       }
       return null;
     },
