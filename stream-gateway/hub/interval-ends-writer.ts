@@ -48,8 +48,8 @@ export function createIntervalEndsWriter(tracker: IntervalTracker, flush: () => 
       for (const subscription of subscriptions) {
         if (!wantBlock(subscription, event)) continue;
         const { id, filter, member, deliveredFrom } = subscription;
-        const whole = end.events !== null && end.events.every(({ seq }) => seq > deliveredFrom);
-        const events = whole ? end.events.filter(filter.matches).length : null;
+        const whole = end.events?.every(({ seq }) => seq > deliveredFrom) ? end.events : null;
+        const events = whole?.filter(filter.matches).length ?? null;
         const frame = { type: 'end_of_block', subscription_id: id, block_number: end.blockNumber, events };
         member.peer.sendControl(JSON.stringify(frame));
       }

@@ -37,7 +37,10 @@ export function createIntervalTracker(): IntervalTracker {
   /** The start of the current block was seen. */
   let whole = false;
   /** By channel and feed. */
-  const windows = new Map<string, { readonly window: number; readonly firstSeq: number; prices: number; readonly whole: boolean }>();
+  const windows = new Map<
+    string,
+    { readonly window: number; readonly firstSeq: number; prices: number; readonly whole: boolean }
+  >();
 
   return {
     windowEnd({ seq, kind, channel, feed, timestamp_ms }) {
