@@ -33,6 +33,7 @@ import { loadStatusCheck } from './readiness/load-status.js';
 import { createTableProgress } from './readiness/table-progress.js';
 import { chainCheck } from './routes/health/health.js';
 import { createService } from './service.js';
+import { createKnownContent } from './social/known-content.js';
 import { createPostWriter } from './social/post-writer.js';
 import { createGatewayView } from './sources/gateway-view.js';
 import { createClickHouseTables } from './tables/clickhouse-tables.js';
@@ -128,7 +129,13 @@ runProcess({
           config.social.token === undefined
             ? null
             : createPlatform({ ...config.social, token: config.social.token, logger, metrics, nowMs: Date.now, pause }),
-        writer: createPostWriter({ log, codec, metrics, nowMs: Date.now }),
+        writer: createPostWriter({
+          log,
+          codec,
+          known: createKnownContent({ tables, logger }),
+          metrics,
+          nowMs: Date.now,
+        }),
         countSearch: (caller) => usage.add(caller, 'social_searches', 1),
         processId,
       },

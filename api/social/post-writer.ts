@@ -4,6 +4,7 @@ import type { FetchedPosts } from '../../infra/social/port.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
+import type { KnownContent } from './known-content.js';
 
 /** Longest payload of a dead letter, in characters. */
 const MAX_PAYLOAD = 16_000;
@@ -19,16 +20,19 @@ export interface PostWriter {
 export function createPostWriter(deps: {
   readonly log: Pick<Log, 'append'>;
   readonly codec: Pick<Codec, 'encode'>;
+  readonly known: KnownContent;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
 }): PostWriter {
-  const { log, codec } = deps;
+  const { log, codec, known } = deps;
   const written = deps.metrics.counter('social_posts_total', 'Fetched posts appended to the log');
   const rejected = deps.metrics.counter('social_posts_rejected_total', 'Posts of the platform that cannot be read');
   return {
     async append(fetched) {
-      // The posts that were requested come last, so that of several copies of a post theirs remains.
-      const posts = new Map([...fetched.others, ...fetched.posts].map((post) => [post.id, post]));
+      const complete = new Map([...fetched.others, ...fetched.posts].map((post) => [post.id, post]));
+      const referenced = await known.complete(fetched.referenced.filter(({ id }) => !complete.has(id)));
+      known.remember(complete.values());
+      const posts = new Map([...referenced, ...complete.values()].map((post) => [post.id, post]));
       if (posts.size > 0) {
         await log.append(
           topics.socialPosts.name,

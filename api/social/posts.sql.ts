@@ -5,11 +5,12 @@ export interface StoredPostRow {
   readonly id: string;
   /** The post as served, JSON. */
   readonly body: string;
+  readonly reply_to_username: string;
   /** Unix ms. */
   readonly fetched_ms: string;
 }
 
-const COLUMNS = 'id, body, toUnixTimestamp64Milli(fetched_at) AS fetched_ms';
+const COLUMNS = 'id, body, reply_to_username, toUnixTimestamp64Milli(fetched_at) AS fetched_ms';
 const NEWEST_FIRST = 'ORDER BY created_at DESC, toUInt128OrZero(id) DESC';
 const METRIC_COLUMNS: Readonly<Record<Metric, string>> = { likes: 'likes', retweets: 'retweets', replies: 'replies' };
 

@@ -71,6 +71,8 @@ export function createSocialPosts(deps: {
       const fetched = await fetchPosts();
       // The response reports posts that are durable.
       if (fetched !== null) await writer.append(fetched);
+      // No posts would mean that there are none.
+      if (fetched?.posts.length === 0 && fetched.failure !== null) throw fetched.failure;
       return fetched;
     };
     try {

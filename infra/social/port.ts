@@ -5,9 +5,13 @@ import type { RejectedPost } from './platform/map-posts.js';
 /** Posts that a request to the platform found, newest first. */
 export interface FetchedPosts {
   readonly posts: readonly SocialPost[];
-  /** Further posts of the answers: those that match no local condition, and referenced ones. */
+  /** Further posts of the answers, which match no local condition or are too many. */
   readonly others: readonly SocialPost[];
+  /** Posts that these quote, repost or reply to. The platform includes no posts that they quote in turn, nor all users. */
+  readonly referenced: readonly SocialPost[];
   readonly rejected: readonly RejectedPost[];
+  /** Why a further page could not be read; null if all were. */
+  readonly failure: PlatformError | null;
 }
 
 /** The platform that posts are fetched from. All methods reject with PlatformError. */

@@ -56,6 +56,39 @@ it('recorded posts are appended once, with the time of their recording', async (
   expect(dead).toMatchObject([{ origin: 'social', stage: 'social.decode', payload: '{"id":"x"}' }]);
 });
 
+it('a recorded post remains as its own page has it, also when a later page includes a copy', async () => {
+  const log = createMemoryLog();
+  await log.ensureTopics(allTopics);
+  const codec = createCodec();
+  const post = (id: string, quoted?: string) => ({
+    id,
+    text: 'Odds',
+    created_at: '2026-05-22T20:00:11.000Z',
+    author_id: '31',
+    ...(quoted === undefined ? {} : { referenced_tweets: [{ type: 'quoted', id: quoted }] }),
+  });
+  const page = (own: object, quoted: object) =>
+    JSON.stringify({
+      fetched_at: '2026-05-23T00:00:00Z',
+      data: [own],
+      includes: { users: [{ id: '31', name: 'Quiet Fox', username: 'quietfox' }], tweets: [quoted] },
+    });
+  await runSocial({
+    pages: await readRecordedPosts(
+      recording({ 'a.json': page(post('2', '1'), post('1')), 'b.json': page(post('3', '2'), post('2', '1')) }),
+    ),
+    log,
+    codec,
+    deadLetters: { put: async () => undefined },
+    logger: silentLogger(),
+    signal: new AbortController().signal,
+  });
+  const records = log.all(topics.socialPosts.name);
+  expect(records.map(({ key }) => key).sort()).toEqual(['1', '2', '3']);
+  const { value } = codec.decode(records.find(({ key }) => key === '2')?.value as Buffer);
+  expect(JSON.parse((value as { body: string }).body)).toMatchObject({ quoted_tweet: { id: '1' } });
+});
+
 it('a recording without posts has none, and one that is damaged is an error for the operator', async () => {
   expect(await readRecordedPosts(tmpdir())).toEqual([]);
   await expect(readRecordedPosts(recording({ 'a.json': '{' }))).rejects.toThrow(FatalError);

@@ -22,7 +22,9 @@ export async function runSocial(deps: {
   const known = new Set<string>();
   for await (const batch of log.read({ topic, partition: 0, from: 'earliest', follow: false, signal }))
     for (const { key } of batch.records) known.add(key);
-  const posts = deps.pages.flatMap((page) => [...page.referenced, ...page.posts]).filter(({ id }) => !known.has(id));
+  // Of several copies of a post, that of a page remains: a referenced one lacks posts that it quotes.
+  const copies = [...deps.pages.flatMap(({ referenced }) => referenced), ...deps.pages.flatMap((page) => page.posts)];
+  const posts = [...new Map(copies.map((post) => [post.id, post])).values()].filter(({ id }) => !known.has(id));
   if (posts.length > 0)
     await log.append(
       topic,

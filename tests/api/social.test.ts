@@ -3,8 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { createPlatform } from '../../infra/social/platform/platform.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { socialSink } from '../../processors/social/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
+import type { SocialPost } from '../../schemas/types.gen.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import {
   type FakePlatform,
@@ -14,6 +16,7 @@ import {
   startFakePlatform,
   status,
 } from '../support/fake-social-platform.js';
+import { insertRecords } from '../support/positions.js';
 
 const NOW = Date.UTC(2026, 4, 23, 12);
 let api: ApiHarness;
@@ -172,6 +175,82 @@ describe('GET /v2/x/search', () => {
       ['odds (poll OR odds)', '100', undefined],
       ['odds (poll OR odds)', '100', 'p2'],
     ]);
+  });
+
+  it('returns and stores what the pages before a failed one have', async () => {
+    const before = api.log.all(topics.socialPosts.name).length;
+    fake.replies = [
+      rawPage([rawPost({ id: '210', likes: 50 }), rawPost({ id: '211' })], { nextToken: 'p2' }),
+      status(429, { title: 'Too Many Requests' }),
+    ];
+    expect(await search('partial min_faves:40')).toMatchObject({ status: 200, body: { result_count: 1 } });
+    api.clock.nowMs += 1_000_000;
+    fake.replies = [
+      rawPage([rawPost({ id: '212', likes: 50 })], { nextToken: 'p2' }),
+      { errors: [{ title: 'Authorization Error' }] },
+    ];
+    expect(idsOf((await search('partial min_faves:41')).body)).toEqual(['212']);
+    // Without a match, no posts would mean that there are none.
+    fake.replies = [
+      rawPage([rawPost({ id: '213' })], { nextToken: 'p2' }),
+      ...Array.from({ length: 3 }, () => status(503)),
+    ];
+    expect((await search('partial min_faves:42')).status).toBe(502);
+    const added = api.log.all(topics.socialPosts.name).slice(before);
+    expect(added.map(({ key }) => key).sort()).toEqual(['210', '211', '212', '213']);
+  });
+
+  it.each(['appended just now', 'in the table'])(
+    'keeps a post %s when another includes a copy of it',
+    async (where) => {
+      const id = where === 'in the table' ? '222' : '221';
+      const createdAt = '2026-05-22T20:00:11.000Z';
+      const replying = { in_reply_to_user_id: '33', referenced_tweets: [{ type: 'quoted', id: '220' }] };
+      const users = [{ id: '33', name: 'Asker', username: 'asker' }];
+      const whole = rawPost({ id, createdAt, likes: 1, more: replying });
+      fake.replies = [rawPage([whole], { includes: { tweets: [rawPost({ id: '220' })], users } })];
+      await search(`whole ${id}`);
+      const lastOf = (key: string) => {
+        const record = api.log.all(topics.socialPosts.name).findLast((one) => one.key === key);
+        return createCodec().decode(record?.value as Buffer).value as SocialPost;
+      };
+      const first = lastOf(id);
+      expect(first).toMatchObject({ reply_to_username: 'asker', like_count: 1 });
+      const known = where === 'in the table' ? '223' : id;
+      const ofKnown = { ...first, id: known, body: first.body.replaceAll(id, known) };
+      // As another process has appended it.
+      if (known !== id) await insertRecords(api.clickhouse, socialSink, [{ kind: 'social_post', value: ofKnown }]);
+      const quoting = rawPost({ id: '224', more: { referenced_tweets: [{ type: 'quoted', id: known }] } });
+      fake.replies = [
+        rawPage([quoting], { includes: { tweets: [rawPost({ id: known, createdAt, likes: 9, more: replying })] } }),
+      ];
+      await search(`quoting ${known}`);
+      const last = lastOf(known);
+      expect(last).toMatchObject({ reply_to_username: 'asker', like_count: 9 });
+      const expected = JSON.parse(ofKnown.body);
+      expect(JSON.parse(last.body)).toEqual({
+        ...expected,
+        public_metrics: { ...expected.public_metrics, like_count: 9 },
+        quoted_tweet: expect.objectContaining({ id: '220' }),
+      });
+    },
+  );
+
+  it('prefers a post of one page to a copy that the next page includes', async () => {
+    const quotes = (id: string) => ({ referenced_tweets: [{ type: 'quoted', id }] });
+    fake.replies = [
+      rawPage([rawPost({ id: '231', more: quotes('230') })], {
+        nextToken: 'p2',
+        includes: { tweets: [rawPost({ id: '230' })] },
+      }),
+      rawPage([rawPost({ id: '232', more: quotes('231') })], {
+        includes: { tweets: [rawPost({ id: '231', more: quotes('230') })] },
+      }),
+    ];
+    expect((await search('pages min_faves:9')).status).toBe(200);
+    const record = api.log.all(topics.socialPosts.name).findLast(({ key }) => key === '231');
+    const { body } = createCodec().decode(record?.value as Buffer).value as SocialPost;
+    expect(JSON.parse(body)).toMatchObject({ quoted_tweet: { id: '230' } });
   });
 
   it('reads at most ten pages', async () => {

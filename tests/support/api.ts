@@ -12,6 +12,7 @@ import type { CompletedRequest } from '../../api/metering/port.js';
 import type { LoadStatus } from '../../api/readiness/load-status.js';
 import { type TableGroup, tableGroups } from '../../api/readiness/table-groups.js';
 import { createService, type Service } from '../../api/service.js';
+import { createKnownContent } from '../../api/social/known-content.js';
 import { createPostWriter } from '../../api/social/post-writer.js';
 import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -200,7 +201,13 @@ export async function startApi(options: {
     profiles: options.profiles ?? null,
     social: {
       platform: options.platform?.(metrics) ?? null,
-      writer: createPostWriter({ log, codec, metrics, nowMs: () => clock.nowMs }),
+      writer: createPostWriter({
+        log,
+        codec,
+        known: createKnownContent({ tables, logger }),
+        metrics,
+        nowMs: () => clock.nowMs,
+      }),
       countSearch: (caller) => searches.push(caller.accountId),
       processId: 'test',
     },

@@ -29,6 +29,10 @@ const ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 250;
 /** No further attempt begins after this time. */
 const MAX_RETRY_MS = 10_000;
+/** Distance that the platform demands between two requests of a kind, and a margin for the way there. Other kinds have none. */
+const INTERVALS_MS: ReadonlyMap<string, number> = new Map([['/tweets/search/all', 1_100]]);
+/** Longest wait for the turn of a request. */
+const MAX_WAIT_MS = 8_000;
 /** Requests at once: bounds the memory of their responses. */
 const MAX_RUNNING = 16;
 const RETRY_AFTER_S = 5;
@@ -47,7 +51,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Requests to the platform's API: timeouts, retries of server errors, its rate limit, bounded responses. */
+/** Requests to the platform's API: timeouts, retries of server errors, its rate limits, bounded responses. */
 export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
   const { logger, nowMs } = options;
   const requests = options.metrics.counter('social_platform_requests_total', 'Requests to the platform of posts', [
@@ -55,10 +59,31 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
   ]);
   /** Unix ms until which the platform rejects requests of a kind. */
   const blockedUntil = new Map<string, number>();
+  /** Unix ms from which the next request of a kind may be sent. */
+  const nextTurn = new Map<string, number>();
 
   const rateLimited = (untilMs: number): PlatformError => {
     const retryAfterS = Math.min(WINDOW_S, Math.max(1, Math.ceil((untilMs - nowMs()) / 1000)));
     return new PlatformError('rate_limited', 'The platform limits the rate of requests', retryAfterS);
+  };
+
+  const throwIfBlocked = (kind: string): void => {
+    const untilMs = blockedUntil.get(kind) ?? 0;
+    if (untilMs > nowMs()) throw rateLimited(untilMs);
+  };
+
+  /** Waits until a request of the kind may be sent. Rejects at once if that would take too long. */
+  const waitForTurn = async (kind: string): Promise<void> => {
+    throwIfBlocked(kind);
+    const intervalMs = INTERVALS_MS.get(kind);
+    if (intervalMs === undefined) return;
+    const turnMs = Math.max(nowMs(), nextTurn.get(kind) ?? 0);
+    const waitMs = turnMs - nowMs();
+    if (waitMs > MAX_WAIT_MS) throw rateLimited(turnMs);
+    nextTurn.set(kind, turnMs + intervalMs);
+    if (waitMs === 0) return;
+    await options.pause(waitMs);
+    throwIfBlocked(kind);
   };
 
   const send = async (path: string, params: Readonly<Record<string, string>>) => {
@@ -83,10 +108,9 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
   let running = 0;
   const get: PlatformHttp['get'] = async (path, params) => {
     const kind = kindOf(path);
-    const untilMs = blockedUntil.get(kind) ?? 0;
-    if (untilMs > nowMs()) throw rateLimited(untilMs);
     const startedMs = nowMs();
     for (let attempt = 1; ; attempt += 1) {
+      await waitForTurn(kind);
       const { status, headers, text, error } = await send(path, params);
       if (status === 200) {
         const answer = parseJson(text);

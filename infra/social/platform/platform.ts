@@ -41,7 +41,7 @@ const newestFirst = (a: SocialPost, b: SocialPost): number =>
 /** The platform's API v2. */
 export function createPlatform(options: PlatformOptions): SocialPlatform {
   const http = createPlatformHttp(options);
-  const { nowMs } = options;
+  const { nowMs, logger } = options;
 
   const page = async (path: string, params: Readonly<Record<string, string>>): Promise<PageAnswer | null> => {
     const answer = await http.get(path, { ...POST_FIELDS, ...params });
@@ -51,7 +51,10 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
     return parsed.data;
   };
 
-  /** Reads pages until `max` posts pass the filter, nothing is left, or a bound is reached. null: the path does not exist or may not be read. */
+  /**
+   * Reads pages until `max` posts pass the filter, nothing is left, a bound is reached, or a later page fails. null: the path does not exist or may not be
+   * read. Rejects if the first page fails.
+   */
   const collect = async (request: {
     readonly path: string;
     readonly params: Readonly<Record<string, string>>;
@@ -61,28 +64,42 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
   }): Promise<FetchedPosts | null> => {
     const found = new Map<string, SocialPost>();
     const others: SocialPost[] = [];
+    const referenced: SocialPost[] = [];
     const rejected: RejectedPost[] = [];
+    let failure: PlatformError | null = null;
     const deadlineMs = nowMs() + DEADLINE_MS;
     let token: string | undefined;
     for (let pages = 1; ; pages += 1) {
-      const answer = await page(request.path, {
-        ...request.params,
-        ...(token === undefined ? {} : { [request.tokenName]: token }),
-      });
+      let answer: PageAnswer | null;
+      try {
+        answer = await page(request.path, {
+          ...request.params,
+          ...(token === undefined ? {} : { [request.tokenName]: token }),
+        });
+      } catch (error) {
+        if (pages === 1 || !(error instanceof PlatformError)) throw error;
+        logger.warn({ path: request.path, pages: pages - 1, err: error }, 'a further page of posts could not be read');
+        failure = error;
+        break;
+      }
       // Posts of protected users come as an error beside no data.
-      if (answer === null || (answer.data === undefined && (answer.errors?.length ?? 0) > 0)) return null;
+      if (answer === null || (answer.data === undefined && (answer.errors?.length ?? 0) > 0)) {
+        if (pages === 1) return null;
+        break;
+      }
       const mapped = mapPage(answer, nowMs());
       for (const post of mapped.posts) {
         if (request.accepts(post)) found.set(post.id, post);
         else others.push(post);
       }
-      others.push(...mapped.referenced);
+      referenced.push(...mapped.referenced);
       rejected.push(...mapped.rejected);
       token = answer.meta?.next_token;
       if (token === undefined || found.size >= request.max || pages === MAX_PAGES || nowMs() >= deadlineMs) break;
     }
     const posts = [...found.values()].sort(newestFirst);
-    return { posts: posts.slice(0, request.max), others: [...others, ...posts.slice(request.max)], rejected };
+    others.push(...posts.slice(request.max));
+    return { posts: posts.slice(0, request.max), others, referenced, rejected, failure };
   };
 
   return {
