@@ -32,7 +32,7 @@ export interface OrderBooks {
   /** Marks the book unverified until a fresh one arrives. */
   distrust(tokenId: string, reason: UnverifiedReason, nowMs: number): void;
   has(tokenId: string): boolean;
-  /** When the newest message of the token arrived; null before the first. */
+  /** When the newest message of the token's subscription arrived; null before the first. Fetched books do not count. */
   receivedMs(tokenId: string): number | null;
   counts(): { readonly books: number; readonly verified: number };
 }
@@ -62,6 +62,8 @@ export function createOrderBooks(deps: {
   /** The book of the token is not the venue's: fetch a fresh one. */
   requestBook: (tokenId: string, reason: UnverifiedReason) => void;
   nowMs: () => number;
+  /** An append was rejected: nothing more can be written. */
+  onWriteFailed: (error: unknown) => void;
   /** Called for each comparison with a hash. */
   onVerification?: (result: 'verified' | UnverifiedReason) => void;
   /** Spreads repeated books over time, 0 <= x < 1. */
@@ -82,13 +84,28 @@ export function createOrderBooks(deps: {
     if (appender.waiting > MAX_WAITING_RECORDS)
       throw new RetryableError(`${MAX_WAITING_RECORDS} order book records wait for the log`);
     written.inc({ type });
-    appender.add([record]).catch(() => undefined);
+    appender.add([record]).catch(deps.onWriteFailed);
   };
 
   const marketOf = (token: FollowedToken): Market => {
     const market = markets.get(token.market) ?? { facts: createMarketFacts(token.market, token), books: new Set() };
     markets.set(token.market, market);
     return market;
+  };
+
+  const repeat = (followed: Followed, nowMs: number) => {
+    const { book, token } = followed;
+    followed.repeatMs = nowMs + REPEAT_MS;
+    const output = {
+      type: 'book',
+      timestampMs: book.timestampMs(),
+      hash: book.lastHash(),
+      verified: book.verified(),
+      reason: book.verified() ? 'repeated' : followed.reason,
+      bids: book.bids(),
+      asks: book.asks(),
+    } as const;
+    write('repeated', records.ofOutput(token, output, followed.verifiedSinceMs, nowMs));
   };
 
   const follow = (token: FollowedToken) => {
@@ -111,6 +128,8 @@ export function createOrderBooks(deps: {
         followed.reason = output.reason;
         if (output.type === 'book') followed.repeatMs = nowMs + REPEAT_MS * (0.75 + random() / 4);
         write(output.type, records.ofOutput(token, output, followed.verifiedSinceMs, nowMs));
+        // A busy token has an open group whenever `tick` looks; here its group has just ended.
+        if (output.type === 'change' && nowMs >= followed.repeatMs) repeat(followed, nowMs);
       },
     });
     const followed: Followed = {
@@ -131,21 +150,8 @@ export function createOrderBooks(deps: {
   const repeatBooks = (nowMs: number) => {
     if (nowMs - repeatCheckMs < REPEAT_CHECK_MS) return;
     repeatCheckMs = nowMs;
-    for (const followed of tokens.values()) {
-      const { book, token } = followed;
-      if (nowMs < followed.repeatMs || book.hasOpenGroup()) continue;
-      followed.repeatMs = nowMs + REPEAT_MS;
-      const output = {
-        type: 'book',
-        timestampMs: book.timestampMs(),
-        hash: book.lastHash(),
-        verified: book.verified(),
-        reason: book.verified() ? 'repeated' : followed.reason,
-        bids: book.bids(),
-        asks: book.asks(),
-      } as const;
-      write('repeated', records.ofOutput(token, output, followed.verifiedSinceMs, nowMs));
-    }
+    for (const followed of tokens.values())
+      if (nowMs >= followed.repeatMs && !followed.book.hasOpenGroup()) repeat(followed, nowMs);
   };
 
   return {
@@ -171,7 +177,8 @@ export function createOrderBooks(deps: {
       }
       const { token, book, market } = followed;
       const { facts } = market;
-      followed.receivedMs = nowMs;
+      const isFetched = message.type === 'book' && message.book.reason !== null;
+      if (!isFetched) followed.receivedMs = nowMs;
       switch (message.type) {
         case 'book':
           if (message.tickSize !== null) recordTickSize(facts, message.tickSize);

@@ -18,6 +18,8 @@ import { createSilenceDetector } from './silence.js';
 const TICK_MS = 20;
 const CHECK_MS = 1_000;
 const REFRESH_MS = 5_000;
+/** A fill is on chain a few seconds after its match changed the book. */
+const MAX_TRADE_AGE_MS = 15_000;
 
 export interface OrderBookTimes {
   readonly refreshMs: number;
@@ -105,6 +107,10 @@ export async function runOrderBook(deps: {
     appender,
     metrics,
     nowMs: Date.now,
+    onWriteFailed(error) {
+      failure ??= error;
+      stop.abort();
+    },
     onVerification(result) {
       totals.checks++;
       if (result !== 'verified') totals.mismatches++;
@@ -145,7 +151,10 @@ export async function runOrderBook(deps: {
       logger.warn({ tokenId, why, reconnect }, 'order book feed of a token is silent');
       books.distrust(tokenId, 'silent', Date.now());
       if (reconnect) feed.reconnect(tokenId, 'several tokens are silent');
-      else feed.resubscribe(tokenId);
+      else {
+        feed.resubscribe(tokenId);
+        silence.subscribed([tokenId], Date.now());
+      }
     }
     const { books: all, verified } = books.counts();
     verifiedGauge.set({ state: 'verified' }, verified);
@@ -155,8 +164,9 @@ export async function runOrderBook(deps: {
   };
   /** Trades of the chain, as proof that a book must have changed. */
   const readTrades = async () => {
-    for await (const { token_id: tokenId } of chainTrades(log, codec, signal))
-      if (books.has(tokenId)) silence.traded(tokenId, Date.now());
+    // Trades that ingest reads late, after a gap, say nothing about the feed now.
+    for await (const { token_id: tokenId, timestamp_ms: timestampMs } of chainTrades(log, codec, signal))
+      if (books.has(tokenId) && Date.now() - timestampMs < MAX_TRADE_AGE_MS) silence.traded(tokenId, Date.now());
   };
 
   status.update({ detail: feed.description, phase: 'live', progress: 1 });

@@ -40,6 +40,16 @@ describe('createSilenceDetector', () => {
     expect(silence.check(10_000).map(({ reconnect }) => reconnect)).toEqual([false, false, true, false]);
   });
 
+  it('asks for a new connection when a subscription did not help a token', () => {
+    const silence = detector();
+    silence.subscribed(['a'], 0);
+    expect(silence.check(10_000).map(({ reconnect }) => reconnect)).toEqual([false]);
+    silence.subscribed(['a'], 10_000);
+    expect(silence.check(20_000).map(({ reconnect }) => reconnect)).toEqual([true]);
+    silence.subscribed(['a'], 1_000_000);
+    expect(silence.check(1_010_000).map(({ reconnect }) => reconnect)).toEqual([false]);
+  });
+
   it('forgets tokens that are no longer followed', () => {
     const silence = detector();
     silence.subscribed(['a'], 0);

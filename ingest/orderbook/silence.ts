@@ -7,11 +7,13 @@ const QUIET_AFTER_MS = 5_000;
 /** Silent tokens of the last minute after which the whole connection is opened again. */
 const RECONNECT_AFTER = 3;
 const WINDOW_MS = 60_000;
+/** A token that is silent again within this time was not helped by a subscription: its connection is opened again. */
+const AGAIN_MS = 5 * 60_000;
 
 export interface SilentToken {
   readonly tokenId: string;
   readonly why: 'no_first_book' | 'trade_without_change';
-  /** Several tokens were silent lately: reconnect instead of subscribing the token again. */
+  /** Several tokens were silent lately, or this one again: reconnect instead of subscribing the token again. */
   readonly reconnect: boolean;
 }
 
@@ -35,6 +37,7 @@ export function createSilenceDetector(deps: {
   const firstBookDue = new Map<string, number>();
   const trades = new Map<string, number>();
   let recent: number[] = [];
+  const silentBefore = new Map<string, number>();
   return {
     subscribed(tokenIds, nowMs) {
       for (const tokenId of tokenIds) firstBookDue.set(tokenId, nowMs);
@@ -46,6 +49,7 @@ export function createSilenceDetector(deps: {
       for (const tokenId of tokenIds) {
         firstBookDue.delete(tokenId);
         trades.delete(tokenId);
+        silentBefore.delete(tokenId);
       }
     },
     check(nowMs) {
@@ -68,7 +72,9 @@ export function createSilenceDetector(deps: {
       const silent: SilentToken[] = [];
       for (const [tokenId, why] of found) {
         recent.push(nowMs);
-        const reconnect = recent.length >= RECONNECT_AFTER;
+        const isAgain = nowMs - (silentBefore.get(tokenId) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS;
+        silentBefore.set(tokenId, nowMs);
+        const reconnect = isAgain || recent.length >= RECONNECT_AFTER;
         if (reconnect) recent = [];
         silent.push({ tokenId, why, reconnect });
       }

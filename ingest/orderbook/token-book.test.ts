@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BookSide, createOrderBook } from '../../schemas/order-book/book.js';
 import { createMarketFacts, recordTradePrice } from './market-facts.js';
 import { createVenueBook } from './testing/venue-book.js';
-import { type BookOutput, createTokenBook, type UnverifiedReason } from './token-book.js';
+import { type BookMessage, type BookOutput, createTokenBook, type UnverifiedReason } from './token-book.js';
 
 const market = '0xaa';
 const assetId = '1';
@@ -76,6 +76,77 @@ describe('createTokenBook', () => {
     expect(replay(outputs)).toEqual(venue.bestFirst());
   });
 
+  it('applies the changes that came while a book was fetched to that older book', () => {
+    const { outputs, requests, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    venue.change(START + 1, 'BUY', 290, '4');
+    token.receive(venue.change(START + 2, 'BUY', 280, '3'), START + 2);
+    token.tick(START + 320);
+    token.tick(START + 320);
+    token.tick(START + 600);
+    expect(requests).toEqual(['hash_mismatch']);
+    const fetched = venue.book(START + 610, 'hash_mismatch');
+    token.receive(venue.change(START + 620, 'BUY', 270, '2'), START + 620);
+    token.tick(START + 700);
+    token.receive(fetched, START + 710);
+    token.tick(START + 800);
+    token.tick(START + 1_100);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+    expect([token.verified(), requests]).toEqual([true, ['hash_mismatch']]);
+  });
+
+  it('fetches again when the fetched book is older than the messages before the request', () => {
+    const { outputs, requests, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    const stale = venue.book(START + 1, 'hash_mismatch');
+    venue.change(START + 2, 'BUY', 290, '4');
+    token.receive(venue.change(START + 3, 'BUY', 280, '3'), START + 3);
+    token.tick(START + 60);
+    token.tick(START + 400);
+    token.receive(stale, START + 500);
+    expect([token.verified(), requests]).toEqual([false, ['hash_mismatch', 'hash_mismatch']]);
+    token.receive(venue.book(START + 600, 'hash_mismatch'), START + 600);
+    expect(token.verified()).toBe(true);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+  });
+
+  it('ignores a fetched book once the subscription has brought one', () => {
+    const { outputs, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    token.distrust('silent', START + 1);
+    const fetched = venue.book(START + 2, 'silent');
+    venue.change(START + 3, 'SELL', 310, '20');
+    token.receive(venue.book(START + 3), START + 4);
+    token.receive(fetched, START + 5);
+    expect(token.verified()).toBe(true);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+  });
+
+  it('stays unverified after silence until the subscription delivers again', () => {
+    const { outputs, requests, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    token.distrust('silent', START + 1);
+    venue.change(START + 2, 'BUY', 300, '10');
+    token.receive(venue.book(START + 3, 'silent'), START + 3);
+    expect(outputs.at(-1)).toMatchObject({ type: 'book', verified: false, reason: 'silent' });
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+    expect(requests).toEqual(['silent']);
+    token.receive(venue.change(START + 4, 'BUY', 290, '1'), START + 4);
+    token.tick(START + 60);
+    expect(outputs.at(-1)).toMatchObject({ type: 'change', verified: true, reason: null });
+  });
+
+  it('does not serve the book before an unusable one as verified', () => {
+    const { outputs, requests, token, venue } = setUp();
+    token.receive(venue.book(START), START);
+    const twice = { price: '0.3', size: '1' };
+    token.receive({ ...venue.book(START + 1), bids: [twice, twice] }, START + 1);
+    expect(outputs.at(-1)).toMatchObject({ type: 'status', verified: false, reason: 'invalid_level' });
+    // The fetched one is unusable too: another is fetched.
+    token.receive({ ...venue.book(START + 2, 'invalid_level'), bids: [twice, twice] }, START + 2);
+    expect([token.verified(), requests]).toEqual([false, ['invalid_level', 'invalid_level']]);
+  });
+
   it('asks for a book when changes come before it, and ignores changes that the book contains', () => {
     const { outputs, requests, token, venue } = setUp();
     const early = venue.change(START, 'BUY', 300, '10');
@@ -113,6 +184,8 @@ describe('createTokenBook', () => {
       size: fc.integer({ min: 0, max: 3 }),
       pauseMs: fc.constantFrom(0, 1, 20, 60, 400),
       tradeLateMs: fc.constantFrom(0, 88, 200),
+      /** From the request to the venue's book, and from there to its arrival. */
+      fetchMs: fc.constantFrom([0, 0], [0, 150], [40, 400]),
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
@@ -120,6 +193,9 @@ describe('createTokenBook', () => {
         const trades: { atMs: number; price: string }[] = [];
         let nowMs = START;
         let answered = 0;
+        let fetchMs: readonly number[] = [0, 0];
+        let fetched: { atMs: number; message: BookMessage } | null = null;
+        let fetchAtMs = 0;
         const advance = (toMs: number) => {
           for (; nowMs < toMs; nowMs += 10) {
             for (const trade of trades.splice(0).flatMap((one) => {
@@ -133,13 +209,23 @@ describe('createTokenBook', () => {
             token.tick(nowMs);
             if (requests.length > answered) {
               answered = requests.length;
-              token.receive(venue.book(nowMs, requests.at(-1)), nowMs);
+              fetchAtMs = nowMs + (fetchMs[0] ?? 0);
+            }
+            if (fetchAtMs > 0 && nowMs >= fetchAtMs) {
+              fetchAtMs = 0;
+              fetched = { atMs: nowMs + (fetchMs[1] ?? 0), message: venue.book(nowMs, requests.at(-1)) };
+            }
+            if (fetched !== null && nowMs >= fetched.atMs) {
+              const { message } = fetched;
+              fetched = null;
+              token.receive(message, nowMs);
             }
           }
         };
         token.receive(venue.book(nowMs), nowMs);
         let matchedMs = 0;
-        for (const { kind, side, offset, size, pauseMs, tradeLateMs } of steps) {
+        for (const { kind, side, offset, size, pauseMs, tradeLateMs, ...step } of steps) {
+          fetchMs = step.fetchMs;
           // Every step has its own millisecond; matches are as far apart as trades are late.
           advance(nowMs + Math.max(pauseMs, 10));
           const ticks = side === 'BUY' ? 500 - offset : 500 + offset;
@@ -155,7 +241,7 @@ describe('createTokenBook', () => {
             trades.push({ atMs: nowMs + tradeLateMs, price: match.price });
           }
         }
-        advance(nowMs + 1_000);
+        advance(nowMs + 2_000);
         // The last loss is found by the hash of the next message.
         token.receive(venue.change(nowMs, 'BUY', 100, String(nowMs)), nowMs);
         advance(nowMs + 1_000);

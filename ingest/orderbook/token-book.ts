@@ -7,7 +7,7 @@ import { type MarketFacts, possibleFacts } from './market-facts.js';
 const GROUP_SILENCE_MS = 50;
 /** Time to wait for the trade whose price the hash of a group contains; 88 ms were seen. */
 const TRADE_WAIT_MS = 250;
-/** Messages of a token that may wait for that trade. */
+/** Messages of a token that may wait for that trade, or for a fetched book. */
 const MAX_QUEUED = 10_000;
 
 /** A whole book. */
@@ -18,7 +18,7 @@ export interface BookMessage {
   readonly hash: string | null;
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
-  /** Why it was asked for; null for a book that the venue sent by itself. */
+  /** Why it was fetched; null for a book that came on the token's subscription. */
   readonly reason: string | null;
 }
 
@@ -70,7 +70,10 @@ export interface TokenBook {
   /** Closes groups that are complete. Call at least every 50 ms while `hasOpenGroup`. */
   tick(nowMs: number): void;
   hasOpenGroup(): boolean;
-  /** Declares the book unverified, for example because its feed is silent. */
+  /**
+   * Declares the book unverified. After `silent` it stays so until the subscription delivers again: a fetched book is right when it is fetched, but
+   * nothing tells what changes after it.
+   */
   distrust(reason: UnverifiedReason, nowMs: number): void;
   verified(): boolean;
   bids(): readonly BookLevel[];
@@ -124,6 +127,11 @@ export function createTokenBook(deps: {
   let queue: ChangeMessage[] = [];
   let hasBook = false;
   let requested = false;
+  /** While a book is being fetched: the changes since the request, which are applied again to a fetched book that is older. null: too many. */
+  let sinceRequest: ChangeMessage[] | null = [];
+  /** Time of the newest message when the book was requested. */
+  let requestedAt = 0;
+  let silent = false;
   let verified = false;
   let bookTimestamp = 0;
   let newest = 0;
@@ -132,6 +140,8 @@ export function createTokenBook(deps: {
   const request = (reason: UnverifiedReason) => {
     if (requested) return;
     requested = true;
+    sinceRequest = [...queue];
+    requestedAt = newest;
     deps.requestBook(reason);
   };
 
@@ -143,6 +153,7 @@ export function createTokenBook(deps: {
       { market: facts.market, assetId, timestamp, hash },
       possibleFacts(facts),
       facts.remembered,
+      requested ? 'remembered' : 'all',
     );
     if (variant === null) return 'hash_mismatch';
     facts.remembered = variant;
@@ -156,12 +167,13 @@ export function createTokenBook(deps: {
     waitUntilMs = null;
     deps.onVerification?.(reason ?? 'verified');
     const was = verified;
-    verified = reason === null;
+    verified = reason === null && !silent;
     lastHash = hash;
     if (reason !== null && reason !== 'no_hash') request(reason);
-    const output = { timestampMs: Number(timestamp), hash, verified, reason };
+    const shown = reason ?? (silent ? 'silent' : null);
+    const output = { timestampMs: Number(timestamp), hash, verified, reason: shown };
     if (changes === null)
-      emit({ ...output, type: 'book', bids: book.bids(), asks: book.asks(), reason: reason ?? sentFor });
+      emit({ ...output, type: 'book', bids: book.bids(), asks: book.asks(), reason: shown ?? sentFor });
     else if (changes.size > 0) emit({ ...output, type: 'change', changes: [...changes.values()], bestBid, bestAsk });
     else if (was !== verified) emit({ ...output, type: 'status' });
   };
@@ -179,11 +191,18 @@ export function createTokenBook(deps: {
     close(reason);
   };
 
-  /** What came before a book is in it. */
+  const declareUnverified = (reason: UnverifiedReason, nowMs: number) => {
+    verified = false;
+    request(reason);
+    emit({ type: 'status', timestampMs: newest || nowMs, hash: lastHash, verified, reason });
+  };
+
+  /** What came before a book of the subscription is in it. */
   const applyBook = (message: BookMessage, nowMs: number) => {
     if (!book.replace(message.bids, message.asks)) {
       deps.onVerification?.('invalid_level');
-      request('invalid_level');
+      if (message.reason !== null) requested = false;
+      declareUnverified('invalid_level', nowMs);
       return;
     }
     hasBook = true;
@@ -204,6 +223,22 @@ export function createTokenBook(deps: {
       sentFor: reason,
     };
     closeComplete(nowMs);
+  };
+
+  /** A fetched book may be older than changes that have come since the request: they are applied to it again. */
+  const applyFetched = (message: BookMessage, nowMs: number) => {
+    // The subscription has brought a book since the request.
+    if (!requested) return;
+    const later = sinceRequest?.filter((change) => Number(change.timestamp) >= Number(message.timestamp));
+    // A book of before the request lacks changes that are no longer known here.
+    if (later === undefined || Number(message.timestamp) < requestedAt) {
+      requested = false;
+      request(hasBook ? 'hash_mismatch' : 'no_book');
+      return;
+    }
+    applyBook(message, nowMs);
+    queue = later;
+    drain(nowMs);
   };
 
   const applyChange = (message: ChangeMessage, nowMs: number) => {
@@ -228,18 +263,29 @@ export function createTokenBook(deps: {
       }
       queue.shift();
       // Changes of before the newest book are in it.
-      if (!hasBook) request('no_book');
-      else if (Number(message.timestamp) >= bookTimestamp) applyChange(message, nowMs);
+      if (!hasBook) {
+        newest = Math.max(newest, Number(message.timestamp));
+        request('no_book');
+      } else if (Number(message.timestamp) >= bookTimestamp) applyChange(message, nowMs);
     }
   };
 
   return {
     receive(message, nowMs) {
+      if (message.type === 'book' && message.reason !== null) {
+        applyFetched(message, nowMs);
+        return;
+      }
+      silent = false;
       if (message.type === 'book') {
         applyBook(message, nowMs);
         return;
       }
       if (queue.length >= MAX_QUEUED) close('hash_mismatch');
+      if (requested) {
+        if (sinceRequest !== null && sinceRequest.length < MAX_QUEUED) sinceRequest.push(message);
+        else sinceRequest = null;
+      }
       queue.push(message);
       drain(nowMs);
     },
@@ -256,10 +302,8 @@ export function createTokenBook(deps: {
     },
     hasOpenGroup: () => group !== null,
     distrust(reason, nowMs) {
-      if (!verified && requested) return;
-      verified = false;
-      request(reason);
-      emit({ type: 'status', timestampMs: newest || nowMs, hash: lastHash, verified, reason });
+      if (reason === 'silent') silent = true;
+      if (verified || !requested) declareUnverified(reason, nowMs);
     },
     verified: () => verified,
     bids: () => book.bids(),

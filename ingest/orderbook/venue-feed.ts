@@ -70,7 +70,8 @@ export function createVenueFeed(deps: {
       if (lane.isOpen) {
         lane.isOpen = false;
         open.set(counts().open);
-        events.onLost([...lane.tokens]);
+        // A feed that is stopped leaves its books as they are: the status of the source says that it has stopped.
+        if (!own.aborted) events.onLost([...lane.tokens]);
       }
       if (own.aborted) return;
       reconnects.inc();

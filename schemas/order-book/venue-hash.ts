@@ -83,6 +83,8 @@ export function verifyVenueHash(
   of: { readonly market: string; readonly assetId: string; readonly timestamp: string; readonly hash: string },
   facts: UncertainFacts,
   remembered: HashVariant | null,
+  /** `remembered`: nothing else is tried, for a book that probably differs: all combinations cost over 100 hashes. */
+  search: 'all' | 'remembered' = 'all',
 ): HashVariant | null {
   const agrees = (variant: HashVariant) => venueHash(book, { ...of, ...variant }, variant.keySet) === of.hash;
   if (remembered !== null) {
@@ -92,6 +94,7 @@ export function verifyVenueHash(
         if (agrees(variant)) return variant;
       }
   }
+  if (search === 'remembered') return null;
   for (const variant of variants(facts)) if (agrees(variant)) return variant;
   return null;
 }
