@@ -1309,7 +1309,7 @@ export interface StreamEvent {
   readonly frame: string;
 }
 
-/** Completeness of the metadata in the frames of the stream processor. Counts since the start of the process; combo frames, which describe their legs, are not counted. */
+/** State of the stream processor, written every two seconds, and completeness of the metadata in the frames of the stream processor. Counts since the start of the process; combo frames, which describe their legs, are not counted. */
 export interface StreamStatus {
   readonly updated_at_ms: number;
   /** settlement frames without market title, market slug, market image, event title, outcome or tokens: any of them */
@@ -1322,6 +1322,8 @@ export interface StreamStatus {
   readonly status_missing_title: number;
   /** id of the lifetime of stream.events; seq numbers of different epochs are not comparable */
   readonly epoch: string | null;
+  /** time of the newest event of stream.events; null: unknown */
+  readonly last_event_ms: number | null;
 }
 
 /** One OrderFilled log: a fill seen from its signed order. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SourceStatus } from '../../schemas/types.gen.js';
-import { freshnessOf } from './freshness.js';
+import { feedsStream, freshnessOf, streamFreshnessOf } from './freshness.js';
 
 const NOW = 1_800_000_000_000;
 const status = (change: Partial<SourceStatus>): SourceStatus => ({
@@ -45,8 +45,43 @@ describe('freshnessOf', () => {
     expect(stale({ source: 'catalog', last_event_ms: NOW - 300_000 })).toEqual([null, null]);
   });
 
-  it('measures the age of a report by the clock of the reader if the writer is behind', () => {
-    expect(stale({ updated_at_ms: NOW - 60_000 }, NOW - 7_000)).toEqual([null, null]);
-    expect(stale({ updated_at_ms: NOW - 60_000 }, NOW - 9_000)).toEqual(['no_report', NOW - 60_000]);
+  it.each([-60_000, 60_000])('measures ages by the right clock if that of the writer is %i ms off', (offMs) => {
+    const reported = (reportMs: number, eventMs: number) =>
+      stale({ updated_at_ms: NOW - reportMs + offMs, last_event_ms: NOW - eventMs + offMs }, NOW - reportMs);
+    expect(reported(7_000, 9_000)).toEqual([null, null]);
+    expect(reported(9_000, 9_500)).toEqual(['no_report', NOW - 9_000 + offMs]);
+    expect(reported(1_000, 10_001)).toEqual(['no_events', NOW - 10_001 + offMs]);
+  });
+});
+
+describe('streamFreshnessOf', () => {
+  const stream = (reportMs: number, eventMs: number | null, fed: boolean, seenAtMs?: number) =>
+    streamFreshnessOf(
+      { updated_at_ms: NOW - reportMs, last_event_ms: eventMs === null ? null : NOW - eventMs },
+      fed,
+      NOW,
+      seenAtMs,
+    );
+  it('finds a stream without a processor, and one that lacks the events of its sources', () => {
+    const fresh = { source: 'stream', stale: null, stale_since_ms: null };
+    expect(stream(1_000, 2_000, true)).toEqual({ ...fresh, last_event_ms: NOW - 2_000 });
+    expect(stream(8_001, 9_000, true)).toMatchObject({ stale: 'no_report', stale_since_ms: NOW - 8_001 });
+    expect(stream(8_001, 9_000, true, NOW - 2_000)).toMatchObject({ stale: null });
+    expect(stream(1_000, 10_001, true)).toMatchObject({ stale: 'no_events', stale_since_ms: NOW - 10_001 });
+    expect(stream(1_000, 10_001, false)).toMatchObject({ stale: null });
+    expect(stream(1_000, null, true)).toMatchObject({ stale: null, last_event_ms: null });
+  });
+
+  it('expects events of the stream only while the chain or the oracle sends some', () => {
+    const feeds = (change: Partial<SourceStatus>) => feedsStream(status(change), freshnessOf(status(change), NOW));
+    expect(feeds({})).toBe(true);
+    for (const change of [
+      { connected: false },
+      { mode: 'recorded' },
+      { source: 'catalog' },
+      { last_event_ms: NOW - 10_001 },
+      { last_event_ms: null },
+    ] as const)
+      expect(feeds(change), JSON.stringify(change)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import type { SourceStatus } from '../../schemas/types.gen.js';
 
-/** Why a source is stale: ingest lost it, ingest no longer reports on it, or it is connected and sends nothing. */
+/** Why a source is stale: ingest lost it, its process no longer reports on it, or it is connected and sends nothing. */
 export type StaleReason = 'disconnected' | 'no_report' | 'no_events';
 
 /** Whether the events of a source are current. Times in Unix ms. */
@@ -14,31 +14,61 @@ export interface SourceFreshness {
   readonly stale_since_ms: number | null;
 }
 
-/** Ingest reports on each source every two seconds. */
+/** Ingest reports on each source every two seconds, the stream processor on the stream. */
 const REPORT_TIMEOUT_MS = 8_000;
 /** Longest silence of a connected live source. Others may be silent: a recording has gaps, and the catalogue changes rarely. */
-const maxEventAgeMs: ReadonlyMap<string, number> = new Map([
-  ['chain', 10_000],
-  ['oracle', 10_000],
-]);
+const MAX_EVENT_AGE_MS = 10_000;
+const steadySources: ReadonlySet<string> = new Set(['chain', 'oracle']);
+/** Name of the stream among the sources. */
+export const STREAM_SOURCE = 'stream';
 
-/** `seenAtMs`: when the status was read, by the reader's clock; the clocks of machines may differ. */
-export function freshnessOf(status: SourceStatus, nowMs: number, seenAtMs = status.updated_at_ms): SourceFreshness {
+/** What sources and the stream report. */
+interface Report {
+  readonly last_event_ms: number | null;
+  readonly updated_at_ms: number;
+}
+
+/**
+ * Ages of a report and of its newest event in ms. The clocks of machines may differ: if it is known when the report was read, its age is measured by the
+ * reader's clock, and that of the event by the writer's.
+ */
+function agesOf({ last_event_ms, updated_at_ms }: Report, nowMs: number, seenAtMs: number | undefined) {
+  const reportMs = nowMs - (seenAtMs ?? updated_at_ms);
+  return { reportMs, eventMs: last_event_ms === null ? null : updated_at_ms + reportMs - last_event_ms };
+}
+
+/** `seenAtMs`: when the status was read, by the reader's clock; undefined: unknown. */
+export function freshnessOf(status: SourceStatus, nowMs: number, seenAtMs?: number): SourceFreshness {
   const { source, last_event_ms } = status;
-  const stale = (reason: StaleReason, sinceMs: number | null) => ({
+  const result = (stale: StaleReason | null, stale_since_ms: number | null) => ({
     source,
     last_event_ms,
-    stale: reason,
-    stale_since_ms: sinceMs,
+    stale,
+    stale_since_ms,
   });
-  const reportedMs = Math.max(status.updated_at_ms, seenAtMs);
-  if (status.phase === 'stopped' || nowMs - reportedMs > REPORT_TIMEOUT_MS) {
-    return stale('no_report', status.updated_at_ms);
-  }
-  if (!status.connected) return stale('disconnected', status.connected_changed_ms);
-  const limitMs = maxEventAgeMs.get(source);
-  if (limitMs !== undefined && status.mode === 'live' && last_event_ms !== null && nowMs - last_event_ms > limitMs) {
-    return stale('no_events', last_event_ms);
-  }
-  return { source, last_event_ms, stale: null, stale_since_ms: null };
+  const { reportMs, eventMs } = agesOf(status, nowMs, seenAtMs);
+  if (status.phase === 'stopped' || reportMs > REPORT_TIMEOUT_MS) return result('no_report', status.updated_at_ms);
+  if (!status.connected) return result('disconnected', status.connected_changed_ms);
+  const steady = status.mode === 'live' && steadySources.has(source);
+  if (steady && eventMs !== null && eventMs > MAX_EVENT_AGE_MS) return result('no_events', last_event_ms);
+  return result(null, null);
+}
+
+/** True if the source sends events all the time, and does so now: then the stream must have new events too. */
+export const feedsStream = ({ source, mode, last_event_ms }: SourceStatus, { stale }: SourceFreshness): boolean =>
+  mode === 'live' && steadySources.has(source) && last_event_ms !== null && stale === null;
+
+/** Whether the stream processor runs and, if its sources send events (`fed`), adds them to the stream. `seenAtMs`: as for a source. */
+export function streamFreshnessOf(status: Report, fed: boolean, nowMs: number, seenAtMs?: number): SourceFreshness {
+  const { last_event_ms, updated_at_ms } = status;
+  const { reportMs, eventMs } = agesOf(status, nowMs, seenAtMs);
+  const result = (stale: StaleReason | null, stale_since_ms: number | null) => ({
+    source: STREAM_SOURCE,
+    last_event_ms,
+    stale,
+    stale_since_ms,
+  });
+  if (reportMs > REPORT_TIMEOUT_MS) return result('no_report', updated_at_ms);
+  if (fed && eventMs !== null && eventMs > MAX_EVENT_AGE_MS) return result('no_events', last_event_ms);
+  return result(null, null);
 }

@@ -5,7 +5,7 @@ import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { type FollowedTopic, followTopic } from './follow-topic.js';
-import { freshnessOf, type SourceFreshness } from './freshness.js';
+import { feedsStream, freshnessOf, type SourceFreshness, STREAM_SOURCE, streamFreshnessOf } from './freshness.js';
 
 /** Last status that ingest reported for each of its sources. */
 export interface SourceStatusView extends FollowedTopic {
@@ -14,7 +14,7 @@ export interface SourceStatusView extends FollowedTopic {
   get(source: string): SourceStatus | undefined;
   /** Last status of the stream processor; null before its first report. */
   stream(): StreamStatus | null;
-  /** Whether the events of each source are current. Sorted by name. */
+  /** Whether the events of each source, and of the stream once its processor has reported, are current. Sorted by name. */
   freshness(nowMs: number): readonly SourceFreshness[];
 }
 
@@ -46,9 +46,13 @@ export function createSourceStatusView(deps: {
       statuses.set(event.value.source, event.value);
       if (loaded) seenAtMs.set(event.value.source, now());
     }
-    if (event?.kind === 'stream_status') stream = event.value;
+    if (event?.kind === 'stream_status') {
+      stream = event.value;
+      if (loaded) seenAtMs.set(STREAM_SOURCE, now());
+    }
   };
-  const all = () => [...statuses.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+  const byName = (a: { readonly source: string }, b: { readonly source: string }) => (a.source < b.source ? -1 : 1);
+  const all = () => [...statuses.values()].sort(byName);
   const followed = followTopic({ log, topic, signal, apply });
   followed.ready().then(
     () => {
@@ -59,7 +63,13 @@ export function createSourceStatusView(deps: {
   return {
     ...followed,
     all,
-    freshness: (nowMs) => all().map((status) => freshnessOf(status, nowMs, seenAtMs.get(status.source))),
+    freshness(nowMs) {
+      const found = all().map((status) => ({ status, fresh: freshnessOf(status, nowMs, seenAtMs.get(status.source)) }));
+      const fresh = found.map((one) => one.fresh);
+      if (stream === null) return fresh;
+      const fed = found.some((one) => feedsStream(one.status, one.fresh));
+      return [...fresh, streamFreshnessOf(stream, fed, nowMs, seenAtMs.get(STREAM_SOURCE))].sort(byName);
+    },
     get: (source) => statuses.get(source),
     stream: () => stream,
   };

@@ -19,6 +19,6 @@ export function createMetadataCounts() {
       if (data.market_title === undefined) counts[`${prefix}_missing_title`]++;
       if (FULL_METADATA.some((field) => data[field] === undefined)) counts[`${prefix}_missing_full`]++;
     },
-    status: (nowMs: number): Omit<StreamStatus, 'epoch'> => ({ ...counts, updated_at_ms: nowMs }),
+    status: (nowMs: number): Omit<StreamStatus, 'epoch' | 'last_event_ms'> => ({ ...counts, updated_at_ms: nowMs }),
   };
 }

@@ -1,3 +1,4 @@
+import { setInterval } from 'node:timers/promises';
 import type {
   GroupOwnership,
   Log,
@@ -51,8 +52,9 @@ const GROUP = 'stream';
 const HEAD = topics.chainHead.name;
 const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
-/** The record of topic `sources` with the metadata counts is replaced this often, with the events of a step. */
-const STATUS_INTERVAL_MS = 5_000;
+/** The record of topic `sources` is replaced this often, with the events of a step or without. A reader takes a stream without a report for four times as long as stale. */
+const STATUS_INTERVAL_MS = 2_000;
+const STATUS_CHECK_MS = 500;
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** A new stream starts with ticks of this age. Equals the longest `since` of any plan, so older ticks could not be requested. */
 const INITIAL_TICKS_MS = 5 * 60_000;
@@ -106,6 +108,8 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const positions = new Map<string, TopicPartitionOffset>();
   const metadata = createMetadataCounts();
   let statusWrittenMs = Number.NEGATIVE_INFINITY;
+  /** Newest event of the stream, Unix ms. */
+  let lastEventMs: number | null = null;
   let epoch: string | null = null;
   let loaded = false;
   let uncommitted = 0;
@@ -142,13 +146,14 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
         sent.inc({ kind: draft.kind });
         metadata.count(draft);
         events.push(record);
+        lastEventMs = Math.max(lastEventMs ?? 0, record.timestampMs);
       }
     }
   };
 
   const statusRecord = (nowMs: number): NewRecord => ({
     key: STREAM_STATUS_KEY,
-    value: codec.encode('stream_status', { ...metadata.status(nowMs), epoch }),
+    value: codec.encode('stream_status', { ...metadata.status(nowMs), epoch, last_event_ms: lastEventMs }),
     timestampMs: nowMs,
   });
 
@@ -194,6 +199,18 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     uncommitted = 0;
   };
 
+  /** Reports on the stream while no events do. */
+  const reportStatus = async (ownership: GroupOwnership, signal: AbortSignal): Promise<void> => {
+    const startedMs = now();
+    for await (const _ of setInterval(STATUS_CHECK_MS, undefined, { signal })) {
+      const nowMs = now();
+      if (nowMs - Math.max(startedMs, statusWrittenMs) < STATUS_INTERVAL_MS) continue;
+      statusWrittenMs = nowMs;
+      const outputs = [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }];
+      await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });
+    }
+  };
+
   const restoreSequencer = async (signal: AbortSignal): Promise<Sequencer> => {
     const { earliest, next } = await log.bounds(STREAM, 0);
     // After its records were deleted, the stream continues above every earlier seq: offsets grow at least as fast as seq.
@@ -203,7 +220,9 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       for (const { offset, value } of batch.records) {
         if (value === null) continue;
         const event = tryDecode(codec, value, (reason) => onUnreadable({ topic: STREAM, offset }, reason));
-        if (event?.kind === 'stream_event') sequencer.restore(event.value);
+        if (event?.kind !== 'stream_event') continue;
+        sequencer.restore(event.value);
+        lastEventMs = Math.max(lastEventMs ?? 0, event.value.timestamp_ms);
       }
     }
     return sequencer;
@@ -299,6 +318,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
         follower.follow(resolutionsOwnership, partitionLag),
         ...sources.map((source) => queue.feed(source)),
         writeAll(),
+        reportStatus(ownership, partitionLag),
       ];
     });
   };

@@ -17,7 +17,7 @@ const position = {
   cursor: text('`<epoch>:<seq>`, for `since_seq`.'),
 };
 const sourceFreshness = z.strictObject({
-  source: text('chain, oracle, catalog, orderbook.'),
+  source: text('chain, oracle, catalog, orderbook; stream: the events of this socket, made from chain and oracle.'),
   last_event_ms: millis('Time of its newest event; null: none yet.').nullable(),
   stale: z
     .enum(['disconnected', 'no_report', 'no_events'])

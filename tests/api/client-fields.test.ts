@@ -323,8 +323,12 @@ describe('fields that clients of the contract read', () => {
       status_missing_title: 11,
       updated_at_ms: (T + 100) * 1000,
       epoch: null,
+      last_event_ms: (T + 99) * 1000,
     });
-    const body = await api.ok<{ metadata_observability: unknown; sources: { source: string }[] }>('/v1/status', key);
+    const body = await api.ok<{ stream: unknown; metadata_observability: unknown; sources: { source: string }[] }>(
+      '/v1/status',
+      key,
+    );
     expect(body.metadata_observability).toMatchObject({
       ws_settlement_missing_full: 14,
       ws_settlement_missing_title: 13,
@@ -340,6 +344,8 @@ describe('fields that clients of the contract read', () => {
       gamma_hydration_status_errors: 8,
       gamma_hydration_parse_errors: 9,
     });
+    const last_event_at = new Date((T + 99) * 1000).toISOString().replace('.000Z', 'Z');
+    expect(body.stream).toEqual({ last_event_at, stale: null, stale_since: null });
     // The stream processor is not a source.
     expect(body.sources.map(({ source }) => source)).toEqual(['catalog']);
   });

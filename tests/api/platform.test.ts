@@ -412,6 +412,7 @@ describe('/healthz, /readyz and /v1/status', () => {
       stream_length: 0,
       events_stream_length: 0,
       stream_epoch: null,
+      stream: null,
       pending_txs: 3,
       ws_subscribers: 12,
       firehose_connections: 4,
@@ -448,6 +449,7 @@ describe('/healthz, /readyz and /v1/status', () => {
       mode: 'recorded',
       notice:
         'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is replayed as live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',
+      order_books: null,
       sources: [
         expect.objectContaining({ source: 'catalog', connected: true }),
         {

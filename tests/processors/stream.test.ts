@@ -7,7 +7,7 @@ import { plainMarket } from '../../processors/stream/catalog-market.fixture.js';
 import { createStreamProcessor } from '../../processors/stream/processor.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
-import type { Retract, Settlement, StreamEvent } from '../../schemas/types.gen.js';
+import type { Retract, Settlement, StreamEvent, StreamStatus } from '../../schemas/types.gen.js';
 import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
 import { createTestTick, createTestTrade, hash } from './events.js';
 
@@ -237,10 +237,42 @@ describe('stream processor', () => {
             ...{ settlement_missing_full: 4, settlement_missing_title: 2, updated_at_ms: NOW },
             ...{ status_missing_full: 0, status_missing_title: 0 },
             epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
+            last_event_ms: NOW,
           },
         },
       ],
     ]);
+  });
+
+  it('reports every two seconds that it runs, also without events, with the time of the newest event', async () => {
+    const store = await storeWith([trade(1, 0)]);
+    await runOnce(store);
+    const memory = createMemoryLog({ store });
+    const newest = streamOf(store).at(-1)?.timestamp_ms as number;
+    const before = memory.all('sources').length;
+    const stop = new AbortController();
+    // The clock runs ten times as fast.
+    const startedMs = performance.now();
+    const processor = createStreamProcessor({
+      log: memory,
+      codec,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: 'test', defaults: false }),
+      now: () => NOW + Math.round((performance.now() - startedMs) * 10),
+    });
+    const running = processor.run(stop.signal);
+    const reports = () =>
+      memory
+        .all('sources')
+        .slice(before)
+        .map(({ value }) => codec.decode(value as Buffer).value as StreamStatus);
+    await expect.poll(() => reports().length, { timeout: 20_000 }).toBeGreaterThan(1);
+    stop.abort();
+    await running;
+    const [one, two] = reports().slice(0, 2) as [StreamStatus, StreamStatus];
+    expect([one.last_event_ms, two.last_event_ms]).toEqual([newest, newest]);
+    expect(two.updated_at_ms - one.updated_at_ms).toBeGreaterThanOrEqual(2_000);
+    expect(two.epoch).toMatch(/^[0-9a-f]{16}$/);
   });
 
   it('enriches from the catalogue as of the start and its later changes', async () => {

@@ -155,7 +155,7 @@ export async function startApi(options: {
     onState,
     nowMs: () => clock.nowMs,
   });
-  const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
+  const sources = createSourceStatusView({ log, codec, signal, onUnreadable, nowMs: () => clock.nowMs });
   const gateways = createGatewayView({ log, codec, signal, onUnreadable });
   await Promise.all([accounts.ready(), sources.ready(), gateways.ready()]);
 

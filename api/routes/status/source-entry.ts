@@ -37,6 +37,25 @@ export const sourceSchema = z.object({
     .meta({ description: 'Start of the recorded day that is replayed as live tail.' }),
 });
 
+export const streamSchema = z.object({
+  last_event_at: sourceSchema.shape.last_event_at,
+  stale: sourceSchema.shape.stale.unwrap().extract(['no_report', 'no_events']).nullable().meta({
+    description:
+      'no_report: the stream processor is not running. no_events: it has added no event of the last 10 s although the chain or the oracle sends some. null: the events are current.',
+  }),
+  stale_since: sourceSchema.shape.stale_since,
+});
+
+/** Serializes the state of the stream. */
+export const streamEntry = (freshness: SourceFreshness | undefined): z.input<typeof streamSchema> | null =>
+  freshness === undefined
+    ? null
+    : {
+        last_event_at: isoFrom(freshness.last_event_ms),
+        stale: freshness.stale === 'disconnected' ? null : freshness.stale,
+        stale_since: isoFrom(freshness.stale_since_ms),
+      };
+
 const rangeEntry = (range: SourceStatus['gap']) =>
   range === null
     ? null

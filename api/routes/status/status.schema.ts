@@ -3,7 +3,7 @@ import { MAX_BLOCK_GAP_S } from '../../../schemas/coverage/sources.js';
 import { exampleTableGroup, tableGroupSchema } from '../../readiness/load-status.js';
 import { alarmSchema } from './alarms.js';
 import { metadataObservabilitySchema } from './metadata-observability.js';
-import { sourceSchema } from './source-entry.js';
+import { sourceSchema, streamSchema } from './source-entry.js';
 import { MAX_ALARMS } from './status.sql.js';
 
 const count = z.int().nullable();
@@ -17,6 +17,9 @@ export const statusSchema = z.object({
   stream_epoch: z.string().nullable().meta({
     description:
       'Id of the log of the event socket: cursors `<epoch>:<seq>` of another one are refused. null: not started.',
+  }),
+  stream: streamSchema.nullable().meta({
+    description: 'Whether the events of the event socket are current; null until the stream processor reports.',
   }),
   pending_txs: z.int().meta({ description: 'Settlements in the mempool that are not in a block yet.' }),
   ws_subscribers: z.int().meta({ description: 'Open event sockets of all gateway processes, a few seconds old.' }),
@@ -74,6 +77,7 @@ export const exampleStatus: z.input<typeof statusSchema> = {
   stream_length: 120000,
   events_stream_length: 118000,
   stream_epoch: '5f1c2a90d3b84e67',
+  stream: { last_event_at: '2026-11-25T12:00:00Z', stale: null, stale_since: null },
   pending_txs: 4,
   ws_subscribers: 12,
   firehose_connections: 3,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Log } from '../../../infra/log/port.js';
+import { STREAM_SOURCE } from '../../../infra/sources/freshness.js';
 import type { SourceStatusView } from '../../../infra/sources/source-status-view.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import { topics } from '../../../schemas/topics.js';
@@ -14,7 +15,7 @@ import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
 import { alarmOf } from './alarms.js';
 import { metadataObservabilityFrom, numberFrom } from './metadata-observability.js';
-import { noticeOf, sourceEntry } from './source-entry.js';
+import { noticeOf, sourceEntry, streamEntry } from './source-entry.js';
 import { exampleStatus, statusSchema } from './status.schema.js';
 import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
 
@@ -102,6 +103,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
           stream_length: chain.length,
           events_stream_length: stream.length,
           stream_epoch: deps.sources.stream()?.epoch ?? null,
+          stream: streamEntry(freshness.get(STREAM_SOURCE)),
           pending_txs: statuses.reduce((sum, { pending }) => sum + (pending ?? 0), 0),
           ws_subscribers: sockets.connections,
           firehose_connections: sockets.firehoses,
