@@ -250,7 +250,9 @@ export function createHeadTracker(deps: {
       const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
       for (const block of blocks) if (block !== null) await advance(block, now());
     }
-    if (!signal.aborted) deps.onReread?.(tip.number + 1, head.number - 1);
+    // The node may lack some of the blocks.
+    const reached = state.tip()?.number ?? 0;
+    if (!signal.aborted && reached > tip.number) deps.onReread?.(tip.number + 1, reached);
   };
 
   const handle = async (block: SourceBlock, seenAtMs: number): Promise<void> => {

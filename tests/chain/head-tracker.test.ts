@@ -115,6 +115,35 @@ describe('head tracker', () => {
     expect(ranges).toEqual([['reread', before.number + 1, node.tip.number - 1]]);
   });
 
+  it('reports a gap as read up to the last block that the node returned', async () => {
+    const log = await freshLog();
+    const node = new FakeNode(2);
+    const { byNumber, byHash } = node;
+    let highest = 0;
+    Object.assign(node, {
+      byNumber: async (number: number) => (number > highest ? null : byNumber(number)),
+      byHash: async (hash: string) => {
+        const block = await byHash(hash);
+        return block === null || block.number > highest ? null : block;
+      },
+    });
+    const { tracker, ranges } = await tracking(log, node, { maxParentFetchBlocks: 4 });
+    const first = node.tip.number;
+    tracker.onHead(node.tip, 1);
+    for (let i = 0; i < 60; i += 1) node.mine([]);
+    tracker.onHead(node.tip, 2);
+    await tracker.idle();
+    expect(ranges).toEqual([]);
+    highest = first + 40;
+    tracker.onHead(node.mine([]), 3);
+    await tracker.idle();
+    expect(ranges).toEqual([['reread', first + 1, first + 40]]);
+    highest = Number.POSITIVE_INFINITY;
+    tracker.onHead(node.mine([]), 4);
+    await tracker.idle();
+    expect(ranges.slice(1)).toEqual([['reread', first + 41, node.tip.number - 1]]);
+  });
+
   it('resumes at the head when a gap exceeds the limit, and counts the skipped blocks', async () => {
     const log = await freshLog();
     const node = new FakeNode(2);
