@@ -1,14 +1,22 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { MarketLookup, MarketRow } from './market-lookup.js';
 import type { ItemType } from './resolve-filters.js';
 
 /** Bound of the items of one lookup; further ones wait for the next. */
 const MAX_ITEMS_PER_POLL = 1_000;
 
-export type OnResolved = (type: ItemType, item: string, rows: readonly MarketRow[]) => void;
+/** An item that the catalogue contains now, with its markets. */
+export interface ResolvedItem {
+  readonly type: ItemType;
+  readonly item: string;
+  readonly rows: readonly MarketRow[];
+}
+
+export type OnResolved = (items: readonly ResolvedItem[]) => void;
 
 /** Waits for slugs and condition ids that the catalogue does not contain yet. */
 export interface UnresolvedWatch {
-  /** Calls back once, when the item appears. Returns a function that cancels. */
+  /** Calls back once, when the item appears, with all items of the same function that appear together. Returns a function that cancels. */
   add(type: ItemType, item: string, onResolved: OnResolved): () => void;
   close(): void;
 }
@@ -22,28 +30,43 @@ export function createUnresolvedWatch(deps: {
   const waiting: Record<ItemType, Map<string, Set<OnResolved>>> = { slug: new Map(), condition_id: new Map() };
   let polling = false;
 
-  const pollType = async (type: ItemType) => {
+  const pollType = async (type: ItemType, resolved: Map<OnResolved, ResolvedItem[]>) => {
     const items = [...waiting[type].keys()].slice(0, MAX_ITEMS_PER_POLL);
     if (items.length === 0) return;
     const rows = await (type === 'slug' ? deps.lookup.bySlugs(items) : deps.lookup.byConditions(items));
     const found = new Map<string, MarketRow[]>();
-    for (const row of rows) found.set(row.requested, [...(found.get(row.requested) ?? []), row]);
+    for (const row of rows) {
+      const markets = found.get(row.requested) ?? [];
+      found.set(row.requested, markets);
+      markets.push(row);
+    }
     for (const item of items) {
       const callbacks = waiting[type].get(item);
       if (callbacks === undefined) continue;
       waiting[type].delete(item);
-      const markets = found.get(item);
-      if (markets !== undefined) for (const onResolved of [...callbacks]) onResolved(type, item, markets);
-      // To the end of the order, so that every item has its turn.
-      else waiting[type].set(item, callbacks);
+      const rows = found.get(item);
+      if (rows === undefined) {
+        // To the end of the order, so that every item has its turn.
+        waiting[type].set(item, callbacks);
+        continue;
+      }
+      for (const onResolved of callbacks) {
+        const items = resolved.get(onResolved) ?? [];
+        resolved.set(onResolved, items);
+        items.push({ type, item, rows });
+      }
     }
   };
   const poll = async () => {
     if (polling) return;
     polling = true;
+    const resolved = new Map<OnResolved, ResolvedItem[]>();
     try {
-      await pollType('slug');
-      await pollType('condition_id');
+      for (const type of ['slug', 'condition_id'] as const) await pollType(type, resolved).catch(deps.onError);
+      for (const [onResolved, items] of resolved) {
+        onResolved(items);
+        await yieldToEventLoop();
+      }
     } catch (error) {
       deps.onError(error);
     } finally {

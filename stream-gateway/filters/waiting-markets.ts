@@ -1,6 +1,5 @@
-import type { MarketRow } from './market-lookup.js';
-import { type ItemType, type MarketItems, unresolvedOf } from './resolve-filters.js';
-import type { UnresolvedWatch } from './unresolved-watch.js';
+import { type MarketItems, unresolvedOf } from './resolve-filters.js';
+import type { OnResolved, ResolvedItem, UnresolvedWatch } from './unresolved-watch.js';
 
 /** The unknown slugs and condition ids that the subscriptions of one connection wait for. */
 export interface WaitingMarkets {
@@ -12,33 +11,41 @@ export interface WaitingMarkets {
 
 export function createWaitingMarkets(deps: {
   watch: UnresolvedWatch;
-  /** Called when an item has appeared. */
-  onResolved: (subscriptionId: string, type: ItemType, item: string, rows: readonly MarketRow[]) => void;
+  /** Called when items have appeared. */
+  onResolved: (subscriptionId: string, items: readonly ResolvedItem[]) => void;
 }): WaitingMarkets {
-  /** Cancels, by item. */
-  const waiting = new Map<string, Map<string, () => void>>();
+  /** By subscription: what to call, and how to cancel each item. */
+  const waiting = new Map<string, { readonly onResolved: OnResolved; readonly cancels: Map<string, () => void> }>();
+  const keyOf = ({ type, item }: Pick<ResolvedItem, 'type' | 'item'>) => `${type} ${item}`;
+  const createOnResolved =
+    (subscriptionId: string): OnResolved =>
+    (items) => {
+      const cancels = waiting.get(subscriptionId)?.cancels;
+      for (const key of items.map(keyOf)) {
+        cancels?.get(key)?.();
+        cancels?.delete(key);
+      }
+      if (cancels?.size === 0) waiting.delete(subscriptionId);
+      deps.onResolved(subscriptionId, items);
+    };
   return {
     watch(subscriptionId, markets) {
-      const before = waiting.get(subscriptionId) ?? new Map<string, () => void>();
-      const after = new Map<string, () => void>();
-      for (const { type, item } of unresolvedOf(markets)) {
-        const key = `${type} ${item}`;
-        const cancel =
-          before.get(key) ??
-          deps.watch.add(type, item, (...found) => {
-            after.delete(key);
-            deps.onResolved(subscriptionId, ...found);
-          });
-        before.delete(key);
-        after.set(key, cancel);
+      const before = waiting.get(subscriptionId);
+      const onResolved = before?.onResolved ?? createOnResolved(subscriptionId);
+      const cancels = new Map<string, () => void>();
+      for (const unresolved of unresolvedOf(markets)) {
+        const key = keyOf(unresolved);
+        const cancel = before?.cancels.get(key) ?? deps.watch.add(unresolved.type, unresolved.item, onResolved);
+        before?.cancels.delete(key);
+        cancels.set(key, cancel);
       }
-      for (const cancel of before.values()) cancel();
-      if (after.size === 0) waiting.delete(subscriptionId);
-      else waiting.set(subscriptionId, after);
+      for (const cancel of before?.cancels.values() ?? []) cancel();
+      if (cancels.size === 0) waiting.delete(subscriptionId);
+      else waiting.set(subscriptionId, { onResolved, cancels });
     },
     forget(subscriptionId) {
       for (const id of subscriptionId === undefined ? [...waiting.keys()] : [subscriptionId]) {
-        for (const cancel of waiting.get(id)?.values() ?? []) cancel();
+        for (const cancel of waiting.get(id)?.cancels.values() ?? []) cancel();
         waiting.delete(id);
       }
     },

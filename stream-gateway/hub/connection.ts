@@ -145,15 +145,22 @@ export function createConnection(deps: ConnectionDeps): Connection {
     notify({ type: 'notice', code, ts: deps.nowMs(), subscription_id: subscriptionId, ...fields });
   const waiting = createWaitingMarkets({
     watch: deps.unresolved,
-    onResolved(id, type, item, rows) {
+    onResolved(id, items) {
       const current = subscriptions.get(id);
       if (current === undefined) return;
-      const { slugs, conditions } = current.markets;
-      const withItem = (map: MarketItems['slugs']) => (map.has(item) ? new Map([...map, [item, rows] as const]) : map);
-      const markets =
-        type === 'slug' ? { slugs: withItem(slugs), conditions } : { slugs, conditions: withItem(conditions) };
+      const markets = { slugs: new Map(current.markets.slugs), conditions: new Map(current.markets.conditions) };
+      // An update may have removed some meanwhile.
+      const wanted = items.filter(({ type, item, rows }) => {
+        const map = type === 'slug' ? markets.slugs : markets.conditions;
+        if (!map.has(item)) return false;
+        map.set(item, rows);
+        return true;
+      });
+      if (wanted.length === 0) return;
       const next = { ...current, markets, filter: compile(current.preset, current.filters, markets, true) };
-      subscriptions.replace(current, next, (seq) => notice('resolved', id, { [type]: item, ...at(seq) }));
+      subscriptions.replace(current, next, (seq) => {
+        for (const { type, item } of wanted) notice('resolved', id, { [type]: item, ...at(seq) });
+      });
     },
   });
   /** Reports unknown items one by one, and waits for them. */

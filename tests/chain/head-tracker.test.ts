@@ -122,7 +122,7 @@ describe('head tracker', () => {
     let highest = 0;
     Object.assign(node, {
       byNumber: async (number: number) => (number > highest ? null : byNumber(number)),
-      byHash: async (hash: string) => {
+      byHash: async (hash: (typeof node.tip)['hash']) => {
         const block = await byHash(hash);
         return block === null || block.number > highest ? null : block;
       },
