@@ -26,6 +26,7 @@ import { keepRunning } from './shared/keep-running.js';
 import { createOwnedLog } from './shared/owned-log.js';
 import { pause } from './shared/pause.js';
 import { createLiveMarkets, openRecording } from './shared/recorded/index.js';
+import { removeOtherSources } from './shared/remove-other-sources.js';
 import { assertSingleSourceMode } from './shared/single-source-mode.js';
 import { createSourceStatus, type SourceStatusWriter } from './shared/source-status.js';
 import { readRecordedPosts } from './social/recorded-posts.js';
@@ -137,6 +138,9 @@ async function runSources(deps: {
 
     const owned = await createOwnedLog(log, ownedTopics);
     deps.onOwned();
+    const running = [...Object.keys(statuses), ...(orderBookStatus === null ? [] : ['orderbook'])];
+    const removed = await removeOtherSources({ log, codec, running });
+    if (removed.length > 0) logger.info({ sources: removed }, 'removed the status of sources that are switched off');
     const recording = lazy(() => openRecording(sources.recordedDir));
     const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
@@ -221,17 +225,17 @@ async function runSources(deps: {
         }
       },
     ];
-    const running = loops.map((run) => run());
+    const runs = loops.map((run) => run());
     const stopped = new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener('abort', () => resolve(), { once: true });
     });
     try {
       // A recording may end; the process keeps running to write the status of its sources.
-      await Promise.all([...running, stopped]);
+      await Promise.all([...runs, stopped]);
     } finally {
       stop.abort();
-      await Promise.allSettled(running);
+      await Promise.allSettled(runs);
     }
   } finally {
     for (const cleanup of cleanups.reverse()) await cleanup();

@@ -37,6 +37,7 @@ export function createSourceStatusView(deps: {
   const apply = (record: LogRecord) => {
     if (record.value === null) {
       statuses.delete(record.key);
+      seenAtMs.delete(record.key);
       return;
     }
     const event = tryDecode(codec, record.value, (reason) =>
