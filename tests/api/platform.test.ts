@@ -407,6 +407,7 @@ describe('/healthz, /readyz and /v1/status', () => {
     const fresh = { stale: null, stale_since: null, reread: null, gap: null };
     expect(body).toEqual({
       node_connected: true,
+      order_books: null,
       tables_connected: true,
       uptime_seconds: 0,
       stream_length: 0,

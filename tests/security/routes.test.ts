@@ -73,8 +73,10 @@ describe('ports', () => {
       'infra/http/bounded-server.ts',
       'infra/telemetry/admin-server.ts',
       // A second, random loopback port of the gateway's app, with the same routes.
+      // Checks an address: closed as soon as it is open.
+      'infra/up/probe.ts',
       'stream-gateway/late-upgrades.ts',
-      'stream-gateway/server.ts',
+      'stream-gateway/listen.ts',
     ]);
   });
 });
