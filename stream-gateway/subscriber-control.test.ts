@@ -131,6 +131,22 @@ describe('unknown slugs and condition ids', () => {
     ]);
   });
 
+  it('of an event match its later markets too', async () => {
+    markets.length = 0;
+    const { server, publish } = await gateway({ lookup, limits: { unresolvedPollMs: 20 } });
+    const one = await client(server, '&notices=1');
+    await one.subscribe('trades', { slugs: ['elections'] });
+    markets.push({ requested: 'elections', condition_id: '0xc7', token_id: '7' });
+    await one.count(1 + 2 + 1);
+    await publish(
+      streamEvent(1, { slugs: ['first', 'elections'], tokens: ['7'] }),
+      streamEvent(2, { slugs: ['second', 'elections'], tokens: ['8'] }),
+      streamEvent(3, { slugs: ['other', 'sports'], tokens: ['9'] }),
+    );
+    await one.count(1 + 2 + 1 + 2);
+    expect(shown(one.frames.slice(4))).toEqual([1, 2]);
+  });
+
   it('of an update begin too, also without notices', async () => {
     markets.length = 0;
     const { server, publish } = await gateway({ lookup, limits: { unresolvedPollMs: 20 } });

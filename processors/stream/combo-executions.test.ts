@@ -119,7 +119,7 @@ describe('combo execution frames', () => {
     };
     expect(frame?.data.legs).toEqual(plainLegs.map((leg) => ({ ...leg, market: shown })));
     expect(drafts[0]).toMatchObject({
-      slugs: ['will-it-rain'],
+      slugs: ['will-it-rain', 'weather'],
       conditionIds: [COMBO, LEG1, `${EVENT2}0002`, MIGRATED],
     });
   });

@@ -8,7 +8,7 @@ import { priceNumber } from '../../../schemas/primitives/money.js';
 import type { Settlement, StatusUpdate, StreamCombo, Trade } from '../../../schemas/types.gen.js';
 import type { MarketMetadata } from '../catalog-model.js';
 import type { ComboDefinitions } from '../combo-definitions.js';
-import { price, toUnits } from './enrichment.js';
+import { price, slugsOf, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
 /** Exchange generation whose outcome tokens are positions of the combo protocol. */
@@ -93,7 +93,7 @@ export function comboFilters(
   return {
     tokens: distinct(...ids.positionIds, ...legs.map((leg) => leg.positionId)),
     conditionIds: distinct(...ids.conditionIds, ...legConditions, ...legs.map((leg) => leg.market?.conditionId)),
-    slugs: distinct(...legs.map((leg) => leg.market?.slug)),
+    slugs: slugsOf(...legs.map((leg) => leg.market)),
     combo: {
       condition_ids: distinct(...ids.conditionIds),
       leg_position_ids: distinct(...legs.map((leg) => leg.positionId)),

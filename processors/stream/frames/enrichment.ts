@@ -70,6 +70,10 @@ export function enrichment(market: MarketMetadata | undefined, tokenId: string):
 export const eventSlugField = (market: MarketMetadata | undefined): { event_slug?: string } =>
   market?.eventSlug == null ? {} : { event_slug: market.eventSlug };
 
+/** Slugs that a filter may name for a market: its own and that of its event. */
+export const slugsOf = (...markets: readonly (MarketMetadata | undefined)[]): string[] =>
+  distinct(...markets.flatMap((market) => [market?.slug, market?.eventSlug]));
+
 /**
  * Values that filters compare with, for an event about a market. `tokens` are the tokens that the event is about: the given ones, or all tokens of
  * the market for kinds without a token. Enrichment also names the other outcome's token, which does not match the filter.
@@ -82,6 +86,6 @@ export function marketFilters(
   return {
     tokens: distinct(...(subject === 'whole market' ? (market?.tokenIds ?? []) : subject.tokens)),
     conditionIds: distinct(conditionId, market?.conditionId),
-    slugs: distinct(market?.slug),
+    slugs: slugsOf(market),
   };
 }

@@ -1,6 +1,14 @@
 import type { PositionChange, PositionMerge, PositionSplit, PositionsConverted } from '../../../schemas/types.gen.js';
 import type { MarketMetadata } from '../catalog-model.js';
-import { enrichment, marketFields, marketFilters, tokenLabels, toUnits, wholeMarketEnrichment } from './enrichment.js';
+import {
+  enrichment,
+  marketFields,
+  marketFilters,
+  slugsOf,
+  tokenLabels,
+  toUnits,
+  wholeMarketEnrichment,
+} from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
 
 /** Collateral was split into a full set of outcome tokens, or a set was merged into collateral. */
@@ -91,7 +99,7 @@ export function positionsConvertedDraft(event: PositionsConverted, known: Enrich
       wallets: [event.stakeholder],
       tokens: distinct(...(markets ?? []).flatMap((market) => market.tokenIds)),
       conditionIds: distinct(...(markets ?? []).map((market) => market.conditionId)),
-      slugs: distinct(...(markets ?? []).map((market) => market.slug)),
+      slugs: slugsOf(...(markets ?? [])),
     },
   );
 }

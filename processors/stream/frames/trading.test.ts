@@ -110,7 +110,7 @@ describe('settlement', () => {
       wallets: ['0xd1', '0xe1'],
       tokens: ['9002', '9001'],
       conditionIds: ['0xc0'],
-      slugs: ['will-it-rain'],
+      slugs: ['will-it-rain', 'weather'],
       side: 'BUY',
       usd: 30_000_000n,
     });
