@@ -450,7 +450,6 @@ describe('/healthz, /readyz and /v1/status', () => {
       mode: 'recorded',
       notice:
         'Recorded data, not live (catalog, chain, oracle). The history keeps its true times; the recorded day is replayed as live tail, shifted in time (catalog by 40 days, chain by 40 days, oracle by 40 days).',
-      order_books: null,
       sources: [
         expect.objectContaining({ source: 'catalog', connected: true }),
         {
