@@ -219,19 +219,22 @@ function checkInvariants(state: AccountsState): void {
 }
 
 it('writes the same bytes for any interleaving of all commands, wherever the processor restarts', () => {
-  const accepted = new Set<string>();
   fc.assert(
     fc.property(commands, fc.array(fc.nat(119), { maxLength: 4 }), (list, restarts) => {
-      const whole = runWith(list, new Set());
-      expect(runWith(list, new Set(restarts)).records).toEqual(whole.records);
-      for (const { id, command } of list) {
-        const outcome = whole.state.outcomes.get(`outcome:${id}`)?.outcome;
-        if (outcome?.accepted === true) accepted.add(Object.keys(command)[0] ?? '');
-      }
+      expect(runWith(list, new Set(restarts)).records).toEqual(runWith(list, new Set()).records);
     }),
     { numRuns: 400 },
   );
-  // A generator whose commands are all rejected would prove nothing.
+});
+
+it('is tested with commands of every kind that are accepted', () => {
+  // A fixed seed: some random sets of histories have no accepted command of a rare kind.
+  const accepted = new Set<string>();
+  for (const list of fc.sample(commands, { numRuns: 1_000, seed: 21 })) {
+    const { outcomes } = runWith(list, new Set()).state;
+    for (const { id, command } of list)
+      if (outcomes.get(`outcome:${id}`)?.outcome?.accepted === true) accepted.add(Object.keys(command)[0] ?? '');
+  }
   expect([...accepted].sort()).toEqual(
     Object.keys(kinds)
       .map((name) => `oddstream.${name}`)
