@@ -69,6 +69,9 @@ describe('docs/SQL.md', () => {
   });
 });
 
+/** Views without rows after the recorded history: books come with the live tail. */
+const emptyViews: ReadonlySet<string> = new Set(['order_books']);
+
 describe('clients of ClickHouse, as the analyst', () => {
   it('the official JavaScript client runs every worked question, and SELECT * of every view', async () => {
     const client = createClient({ url: product.clickhouse, database: 'market' });
@@ -79,8 +82,9 @@ describe('clients of ClickHouse, as the analyst', () => {
         expect(names, sql).toEqual(columns);
         expect(values, sql).toEqual(rows);
       }
-      for (const query of samples) {
+      for (const [i, query] of samples.entries()) {
         const [row] = await (await client.query({ query, format: 'JSONEachRow' })).json<Record<string, unknown>>();
+        if (row === undefined && emptyViews.has(publicViews[i]?.name ?? '')) continue;
         expect(Object.keys(row ?? {}).length, query).toBeGreaterThan(2);
         // A number would have lost digits.
         if (row?.token_id !== undefined) expect(row.token_id, query).toMatch(/^\d{70,78}$/);
@@ -107,8 +111,8 @@ describe('clients of ClickHouse, as the analyst', () => {
         expect(results[i]?.rows, sql).toEqual(rows.map((row) => row.map(asPython)));
       });
       for (const [i, { name }] of publicViews.entries()) {
-        // The recording has no trades of some kinds, but every view has rows.
-        expect(results[queryResults.length + i]?.rows.length, name).toBe(1);
+        // The recording has no trades of some kinds, but every other view has rows.
+        expect(results[queryResults.length + i]?.rows.length, name).toBe(emptyViews.has(name) ? 0 : 1);
       }
     },
     180_000,
