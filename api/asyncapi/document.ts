@@ -123,7 +123,7 @@ export function asyncApiDocument(options: {
       marker: {
         action: 'send',
         channel: ref('channels/events'),
-        summary: 'Positions in the stream that a subscription asked to be told.',
+        summary: 'Positions in the stream that a subscription requested.',
         messages: ['skipped', 'end_of_block', 'end_of_window'].map(channelMessage),
       },
     },

@@ -8,7 +8,7 @@ export interface ExportArguments {
   readonly dataset: DatasetName;
   /** Unix seconds; inclusive. */
   readonly fromS: number;
-  /** Unix seconds; exclusive. null: up to the newest row. */
+  /** Unix seconds; exclusive. null: the last UTC midnight up to which there are rows, so that repeated exports have the same files. */
   readonly toS: number | null;
   readonly format: ExportFormat;
   /** Directory of the files. */
@@ -24,7 +24,7 @@ export const usageText = `Usage: npm run export -- <dataset> --from <time> [--to
 
   dataset   ${datasetNames.join(', ')}: the rows of the view of that name (docs/SQL.md)
   --from    first day or time, UTC: 2026-03-22 or 2026-03-22T06:00:00Z
-  --to      end, exclusive; default: up to the newest row
+  --to      end, exclusive; default: the last complete UTC day
   --format  default parquet
   --out     directory, created if needed; default ./export
 

@@ -72,13 +72,23 @@ export interface ExportReport {
 
 /**
  * Writes the rows of a dataset in a span. A file appears under its name only when it is complete. Only seconds before that of the newest row are
- * exported, because a block may still be in progress. Throws RetryableError for a truncated result.
+ * exported, because a block may still be in progress. Throws RetryableError for a truncated result, and while tables load: each partition of a topic loads by
+ * itself, so that days before the newest row may lack rows.
  */
 export async function exportDataset(
-  deps: { database: ExportDatabase; print: (line: string) => void },
+  deps: {
+    database: ExportDatabase;
+    print: (line: string) => void;
+    /** Whether all tables have reached the end of the log; null: unknown. */
+    tablesComplete: () => Promise<boolean | null>;
+  },
   options: ExportArguments,
 ): Promise<ExportReport> {
   const { database, print } = deps;
+  const isComplete = await deps.tablesComplete();
+  if (isComplete === false)
+    throw new RetryableError('The tables are still loading: repeat the command when /readyz of processors is 200');
+  if (isComplete === null) print('No processors answer on this machine: whether the tables are complete is not known.');
   const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
   const view = `${database.name}.${options.dataset}`;
   const [newest] = await database.query<{ s: string }>(
@@ -86,9 +96,13 @@ export async function exportDataset(
     {},
   );
   const newestS = Number(newest?.s ?? 0);
-  const toS = Math.min(options.toS ?? newestS, newestS);
+  const toS = Math.min(options.toS ?? Math.floor(newestS / DAY_S) * DAY_S, newestS);
   if (toS < (options.toS ?? toS))
     print(`The newest row is of ${new Date(newestS * 1000).toISOString()}: the export ends there.`);
+  if (options.toS === null)
+    print(
+      `${new Date(newestS * 1000).toISOString().slice(0, 10)} is not over, and left out: name --to for a part of it.`,
+    );
   const files = filesOf(options, toS);
   await mkdir(options.out, { recursive: true });
 
@@ -125,13 +139,13 @@ export async function exportDataset(
   for (const [index, file] of files.entries()) {
     const path = join(options.out, file.name);
     const label = `${String(index + 1).padStart(String(files.length).length)}/${files.length}  ${file.name}`;
+    await warnIfIncomplete(file);
     const existing = await stat(path).catch(() => null);
     if (existing !== null) {
       skipped += 1;
       print(`${label}  is there already`);
       continue;
     }
-    await warnIfIncomplete(file);
     const rows = await write(file, path);
     total += rows;
     print(`${label}  ${rows.toLocaleString('en')} rows`);

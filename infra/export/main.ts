@@ -1,7 +1,8 @@
 import { createClient } from '@clickhouse/client';
 import { clickHouseConnection } from '../clickhouse/connection.js';
-import { loadConfig } from '../config/config.js';
+import { loadConfig, reachableHost } from '../config/config.js';
 import { exitCodeFor } from '../errors.js';
+import { probe } from '../up/probe.js';
 import { parseExportArguments, UsageError, usageText } from './arguments.js';
 import { clickHouseExport } from './clickhouse-export.js';
 import { exportDataset } from './exporter.js';
@@ -18,7 +19,12 @@ async function main(args: readonly string[]): Promise<void> {
   const print = (line: string) => process.stdout.write(`${line}\n`);
   try {
     const database = clickHouseExport(client, config.clickhouse.analystDatabase);
-    const { files, skipped, rows } = await exportDataset({ database, print }, options);
+    const readyz = `http://${reachableHost(config.host)}:${config.ports.admin.processors}/readyz`;
+    const tablesComplete = async () => {
+      const response = await probe(readyz);
+      return response === null ? null : response.status === 200;
+    };
+    const { files, skipped, rows } = await exportDataset({ database, print, tablesComplete }, options);
     print(
       `${files} files in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,
     );

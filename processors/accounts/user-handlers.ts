@@ -172,7 +172,7 @@ export const userHandlers: CommandHandlers<
       accountId: user.account_id,
       userId: user.user_id,
       changes: [{ 'oddstream.User': { ...user, password_hash: command.password_hash } }],
-      // As with a link: whoever holds one must not get in any more.
+      // As with a link: links that were mailed before must stop working.
       removed: [...sessionsOf(state, user).filter((entity) => entity !== kept), ...linkEntitiesOf(state, user.email)],
     };
   },

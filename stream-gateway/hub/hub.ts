@@ -17,7 +17,7 @@ export interface Subscription {
   readonly deliveredFrom: number;
   /** Number of its filter items. */
   readonly items: number;
-  /** Ends of blocks and windows that it wants to be told; null: none. */
+  /** Ends of blocks and windows that it requests; null: none. */
   readonly ends: WantedEnds | null;
 }
 

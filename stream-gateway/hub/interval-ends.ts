@@ -2,7 +2,7 @@ import type { LiveEvent } from './live-event.js';
 
 const WINDOW_MS = 5 * 60_000;
 
-/** Which ends a subscription wants to be told. */
+/** Which ends a subscription requests. */
 export interface WantedEnds {
   readonly block: boolean;
   readonly window: boolean;

@@ -8,7 +8,10 @@ export type SourcesView = Pick<SourceStatusView, 'freshness' | 'all'>;
 export interface SourceNotices {
   /** Frames about the changes since the last call. */
   changes(nowMs: number): object[];
-  /** Frames about the sources that are stale now, for a new connection. */
+  /**
+   * Frames for a new connection: the sources that are stale now, and the newest gap and re-read range of each source, `ts` being the time at which it was
+   * found. A client that resumes across one would not learn of it otherwise.
+   */
   current(nowMs: number): object[];
 }
 
@@ -20,6 +23,15 @@ const staleNotice = ({ source, stale, stale_since_ms, last_event_ms }: SourceFre
   reason: stale,
   since_ms: stale_since_ms,
   last_event_ms,
+});
+
+const rangeNotice = (source: string, code: 'history_reread' | 'gap', range: SourceBlockRange, ts: number) => ({
+  type: 'notice',
+  code,
+  ts,
+  source,
+  from_block: range.from_block,
+  to_block: range.to_block,
 });
 
 /** Compares the state of the sources with that of the call before. The first state is not reported. */
@@ -49,7 +61,7 @@ export function createSourceNotices(sources: SourcesView): SourceNotices {
     const atMs = range?.at_ms ?? null;
     ranges.set(key, atMs);
     if (range === null || was === undefined || was === atMs) return [];
-    return [{ type: 'notice', code, ts: nowMs, source, from_block: range.from_block, to_block: range.to_block }];
+    return [rangeNotice(source, code, range, nowMs)];
   };
   const rangeChanges = (nowMs: number) =>
     sources
@@ -61,7 +73,14 @@ export function createSourceNotices(sources: SourcesView): SourceNotices {
 
   return {
     changes: (nowMs) => [...freshnessChanges(nowMs), ...rangeChanges(nowMs)],
-    current: (nowMs) =>
-      sources.freshness(nowMs).flatMap((now) => (now.stale === null ? [] : [staleNotice(now, nowMs)])),
+    current: (nowMs) => [
+      ...sources.freshness(nowMs).flatMap((now) => (now.stale === null ? [] : [staleNotice(now, nowMs)])),
+      ...sources
+        .all()
+        .flatMap(({ source, reread, gap }) => [
+          ...(reread === null ? [] : [rangeNotice(source, 'history_reread', reread, reread.at_ms)]),
+          ...(gap === null ? [] : [rangeNotice(source, 'gap', gap, gap.at_ms)]),
+        ]),
+    ],
   };
 }

@@ -9,7 +9,7 @@ export interface BookStore {
   apply(record: OrderBookUpdate, nowMs: number): void;
   /** What was written before the start is read: from now on books of earlier runs of the source count as unverified. */
   markLoaded(nowMs: number): void;
-  /** Nothing is heard of the source: all books count as unverified until it is. */
+  /** The source has stopped writing: all books count as unverified until it writes again. */
   sourceUnreachable(nowMs: number): void;
   /** Retires tokens that the source no longer follows, and forgets those retired before. */
   expire(nowMs: number): void;
@@ -41,7 +41,7 @@ export function createBookStore(): BookStore {
     if (book.pending !== null) dirty.add(book);
   };
   /** Books of the run `of` are as it left them; what other runs have missed is unknown until they are sent again. */
-  const heard = (of: string, nowMs: number) => {
+  const sourceActive = (of: string, nowMs: number) => {
     unreachable = false;
     for (const book of books.values())
       if (book.epoch !== of) distrust(book, nowMs);
@@ -64,7 +64,7 @@ export function createBookStore(): BookStore {
         newestMs = writtenMs;
         const began = record.epoch !== epoch;
         epoch = record.epoch;
-        if (loaded && (began || unreachable)) heard(epoch, nowMs);
+        if (loaded && (began || unreachable)) sourceActive(epoch, nowMs);
       }
       const book = books.get(tokenId) ?? createTokenBook(tokenId);
       books.set(tokenId, book);
@@ -78,7 +78,7 @@ export function createBookStore(): BookStore {
     },
     markLoaded(nowMs) {
       loaded = true;
-      heard(epoch, nowMs);
+      sourceActive(epoch, nowMs);
     },
     sourceUnreachable(nowMs) {
       if (unreachable) return;

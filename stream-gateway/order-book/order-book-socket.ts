@@ -92,14 +92,14 @@ export async function startOrderBookSocket(
             onUnreadable,
             onUpdates(updates) {
               const atMs = nowMs();
-              if (caughtUp && updates.length > 0) watch.heard(atMs);
+              if (caughtUp && updates.length > 0) watch.recordActivity(atMs);
               for (const update of updates) store.apply(update, atMs);
               bookMetrics.applied(updates.length);
             },
             onCaughtUp() {
               store.markLoaded(nowMs());
               store.clearDirty();
-              watch.heard(nowMs());
+              watch.recordActivity(nowMs());
               caughtUp = true;
               logger.info({ books: store.size }, 'order books are loaded');
             },

@@ -10,8 +10,8 @@ const SILENT_MS = 8_000;
 /** Tells whether the order-book source of ingest is running, by what it writes. */
 export interface SourceWatch {
   /** Something of the source was read. */
-  heard(nowMs: number): void;
-  /** True once the source has stopped, or nothing is heard of it for 8 s. False before anything was heard. */
+  recordActivity(nowMs: number): void;
+  /** True once the source has stopped, or has written nothing for 8 s. False before its first record. */
   isSilent(nowMs: number): boolean;
   /** Reads the status records of the source until the signal; rejects when the log cannot be read. */
   run(): Promise<void>;
@@ -25,15 +25,15 @@ export function createSourceWatch(deps: {
   onUnreadable: OnUnreadable;
 }): SourceWatch {
   const topic = topics.sources.name;
-  let heardMs: number | null = null;
+  let activeMs: number | null = null;
   let stopped = false;
-  const heard = (nowMs: number) => {
-    heardMs = nowMs;
+  const recordActivity = (nowMs: number) => {
+    activeMs = nowMs;
     stopped = false;
   };
   return {
-    heard,
-    isSilent: (nowMs) => stopped || (heardMs !== null && nowMs - heardMs >= SILENT_MS),
+    recordActivity,
+    isSilent: (nowMs) => stopped || (activeMs !== null && nowMs - activeMs >= SILENT_MS),
     async run() {
       for await (const { records } of deps.log.read({
         topic,
@@ -46,7 +46,7 @@ export function createSourceWatch(deps: {
           if (value === null || key !== 'orderbook') continue;
           const event = tryDecode(deps.codec, value, (reason) => deps.onUnreadable({ topic, offset }, reason));
           if (event?.kind !== 'source_status') continue;
-          heard(deps.nowMs());
+          recordActivity(deps.nowMs());
           stopped = event.value.phase === 'stopped';
         }
     },

@@ -73,12 +73,12 @@ describe('createSourceWatch', () => {
     expect(watch.isSilent(100_000)).toBe(false);
     await watch.run();
     expect([watch.isSilent(8_999), watch.isSilent(9_000)]).toEqual([false, true]);
-    watch.heard(9_000);
+    watch.recordActivity(9_000);
     expect([watch.isSilent(16_999), watch.isSilent(17_000)]).toEqual([false, true]);
     const stopped = watchOf([status({}), status({ phase: 'stopped' })], () => 1_000);
     await stopped.run();
     expect(stopped.isSilent(1_000)).toBe(true);
-    stopped.heard(1_001);
+    stopped.recordActivity(1_001);
     expect(stopped.isSilent(1_001)).toBe(false);
   });
 });

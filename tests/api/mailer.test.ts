@@ -121,7 +121,7 @@ it('sends a mail again that the server does not take at first, as with greylisti
   expect(await text()).toMatch(/api_mails_unsent(\{[^}]*\})? 0/);
 });
 
-it('survives a mail server that is away, and stops after the last retry', async () => {
+it('survives an unreachable mail server, and stops after the last retry', async () => {
   const { mailer, lines, metrics } = start('smtp://127.0.0.1:1', [1, 2]);
   mailer.send(mail);
   await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(3);
@@ -130,7 +130,7 @@ it('survives a mail server that is away, and stops after the last retry', async 
   expect(await metrics.registry.metrics()).toMatch(/api_mails_total\{[^}]*result="failed"[^}]*\} 1/);
 });
 
-it('keeps at most 200 mails while the server is away, and counts those it drops', async () => {
+it('keeps at most 200 mails while the server is unreachable, and counts those it drops', async () => {
   const { mailer, metrics } = start('smtp://127.0.0.1:1', [600_000]);
   for (let n = 0; n < 203; n += 1) mailer.send(mail);
   const text = await metrics.registry.metrics();

@@ -196,7 +196,7 @@ describe.skipIf(whyNoRedis() !== null)('rate-limit store in Redis', () => {
       await instance.stop();
     });
 
-    it('apply per process while Redis is away', async () => {
+    it('apply per process while Redis is unreachable', async () => {
       const instance = await startTestRedis();
       const metrics = createMetrics({ process: 'test', defaults: false });
       const { store, close } = openRateLimitStore({ redisUrl: instance.url, logger: silentLogger(), metrics });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -36,10 +36,11 @@ afterAll(async () => {
   rmSync(out, { recursive: true, force: true });
 });
 
-async function exported(args: string, of: ExportDatabase = database) {
+async function exported(args: string, of: ExportDatabase = database, complete: boolean | null = true) {
   const printed: string[] = [];
   const options = parseExportArguments(args.split(' '));
-  const report = await exportDataset({ database: of, print: (line) => printed.push(line) }, options);
+  const tablesComplete = async () => complete;
+  const report = await exportDataset({ database: of, print: (line) => printed.push(line), tablesComplete }, options);
   return { ...report, printed };
 }
 
@@ -61,7 +62,7 @@ const csvIn = (dir: string) =>
 describe('export', () => {
   it('writes the matches that the chain logged, as /v3/trades returns them', async () => {
     const dir = join(out, 'trades');
-    const { rows, files } = await exported(`trades --from 2023-11-14 --format csv --out ${dir}`);
+    const { rows, files } = await exported(`trades --from 2023-11-14 --to 2030-01-01 --format csv --out ${dir}`);
     const found = csvIn(dir);
     expect([found.length, files]).toEqual([rows, readdirSync(dir).length]);
     const newestMs = Math.max(...world.trades.map((trade) => trade.timestamp_ms));
@@ -97,7 +98,7 @@ describe('export', () => {
 
   it.each(datasetNames)('writes %s as whole Parquet files, one per day', async (dataset) => {
     const dir = join(out, `parquet-${dataset}`);
-    const { rows, files } = await exported(`${dataset} --from 2023-11-14 --out ${dir}`);
+    const { rows, files } = await exported(`${dataset} --from 2023-11-14 --to 2030-01-01 --out ${dir}`);
     for (const name of readdirSync(dir)) expect(readFileSync(join(dir, name)).subarray(0, 4).toString()).toBe('PAR1');
     expect(readdirSync(dir)).toHaveLength(files);
     if (dataset !== 'ticks') expect(rows).toBeGreaterThan(0);
@@ -129,10 +130,25 @@ describe('export', () => {
         return Readable.from([whole.subarray(0, whole.length - 40)]);
       },
     };
-    await expect(exported(`trades --from 2023-11-14 --format ${format} --out ${dir}`, cut)).rejects.toThrow(
-      RetryableError,
-    );
+    await expect(
+      exported(`trades --from 2023-11-14 --to 2030-01-01 --format ${format} --out ${dir}`, cut),
+    ).rejects.toThrow(RetryableError);
     expect(readdirSync(dir)).toEqual([]);
+  });
+
+  it('ends at the last complete day by default, so that a later export adds files and changes none', async () => {
+    // All blocks of the world are of one evening, whose day is not over.
+    const dir = join(out, 'default');
+    const { rows, printed } = await exported(`trades --from 2023-11-13 --format csv --out ${dir}`);
+    expect([rows, readdirSync(dir)]).toEqual([0, ['trades_20231113T000000Z_20231114T000000Z.csv']]);
+    expect(printed.join('\n')).toContain('2023-11-14 is not over');
+  });
+
+  it('writes nothing while tables load, and says when that is unknown', async () => {
+    const args = (name: string) => `trades --from 2023-11-14 --to 2023-11-15 --format csv --out ${join(out, name)}`;
+    await expect(exported(args('loading'), database, false)).rejects.toThrow(/still loading/);
+    expect(existsSync(join(out, 'loading'))).toBe(false);
+    expect((await exported(args('unknown'), database, null)).printed[0]).toMatch(/is not known/);
   });
 
   it('says that a day is incomplete, and where the newest row is', async () => {
