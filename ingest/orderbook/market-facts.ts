@@ -8,13 +8,14 @@ export interface MarketFacts {
   /** Before the last change. */
   previousTickSize: string | null;
   negRisk: boolean | null;
-  /** Empty before the first trade. */
-  lastTradePrice: string;
-  previousTradePrice: string;
+  /** Newest first; empty before the first trade. Several trades may pass before a group of changes ends whose hash has the price of the first. */
+  tradePrices: readonly string[];
   /** What agreed last. */
   remembered: HashVariant | null;
 }
 
+/** Prices of trades that are tried for a hash. */
+const MAX_TRADE_PRICES = 16;
 const COMMON_MIN_ORDER_SIZES = ['5', '1', '15'];
 const TICK_SIZES = ['0.01', '0.001', '0.0001', '0.1'];
 
@@ -29,8 +30,7 @@ export function createMarketFacts(
     tickSize: text(known.tickSize),
     previousTickSize: null,
     negRisk: known.negRisk ?? null,
-    lastTradePrice: '',
-    previousTradePrice: '',
+    tradePrices: [],
     remembered: null,
   };
 }
@@ -44,14 +44,13 @@ export function possibleFacts(facts: MarketFacts): UncertainFacts {
     minOrderSizes: [...known(facts.minOrderSize), ...COMMON_MIN_ORDER_SIZES],
     tickSizes: [...known(facts.tickSize), ...known(facts.previousTickSize), ...TICK_SIZES],
     negRisks: [negRisk, !negRisk],
-    lastTradePrices: [facts.lastTradePrice, facts.previousTradePrice, ''],
+    lastTradePrices: [...facts.tradePrices, ''],
   };
 }
 
 export function recordTradePrice(facts: MarketFacts, price: string): void {
-  if (price === facts.lastTradePrice) return;
-  facts.previousTradePrice = facts.lastTradePrice;
-  facts.lastTradePrice = price;
+  if (price === facts.tradePrices[0]) return;
+  facts.tradePrices = [price, ...facts.tradePrices.filter((one) => one !== price)].slice(0, MAX_TRADE_PRICES);
 }
 
 export function recordTickSize(facts: MarketFacts, tickSize: string): void {

@@ -57,6 +57,20 @@ describe('createTokenBook', () => {
     expect(requests).toEqual([]);
   });
 
+  it('verifies a group by the price of its trade when later trades came before its end', () => {
+    const { facts, outputs, requests, token, venue } = setUp();
+    venue.change(START, 'BUY', 300, '10');
+    venue.change(START, 'SELL', 310, '20');
+    token.receive(venue.book(START), START);
+    const match = venue.match(START + 10, 'BUY');
+    for (const message of match?.messages ?? []) token.receive(message, START + 10);
+    // Trades of the complementary token, within the 50 ms of silence that end the group.
+    for (const price of [match?.price ?? '', '0.4', '0.41', '0.42', '0.43']) recordTradePrice(facts, price);
+    token.tick(START + 70);
+    expect(outputs.at(-1)).toMatchObject({ type: 'change', verified: true });
+    expect(requests).toEqual([]);
+  });
+
   it('declares a book unverified after a lost message, asks for a fresh one once, and verifies that', () => {
     const { outputs, requests, token, venue } = setUp();
     venue.change(START, 'BUY', 300, '10');

@@ -55,12 +55,16 @@ export interface HashVariant {
   readonly lastTradePrice: string;
 }
 
+/** Trade prices that are combined with all other facts; the rest only with what agreed before. */
+const COMBINED_PRICES = 2;
+
 const distinct = <T>(values: readonly T[]): readonly T[] => [...new Set(values)];
 
 /** All combinations that differ in what the key set covers, most likely first. */
 function* variants(facts: UncertainFacts): Generator<HashVariant> {
   const [minOrderSize = '', tickSize = ''] = [facts.minOrderSizes[0], facts.tickSizes[0]];
   const [negRisk = false] = facts.negRisks;
+  const prices = distinct([...facts.lastTradePrices.slice(0, COMBINED_PRICES), '']);
   for (const keySet of hashKeySets) {
     if (keySet === 'six') {
       yield { keySet, minOrderSize, tickSize, negRisk, lastTradePrice: '' };
@@ -69,7 +73,7 @@ function* variants(facts: UncertainFacts): Generator<HashVariant> {
     for (const size of distinct(facts.minOrderSizes))
       for (const tick of distinct(facts.tickSizes))
         for (const risk of distinct(facts.negRisks))
-          for (const price of keySet === 'ten' ? distinct(facts.lastTradePrices) : [''])
+          for (const price of keySet === 'ten' ? prices : [''])
             yield { keySet, minOrderSize: size, tickSize: tick, negRisk: risk, lastTradePrice: price };
   }
 }
@@ -88,8 +92,9 @@ export function verifyVenueHash(
 ): HashVariant | null {
   const agrees = (variant: HashVariant) => venueHash(book, { ...of, ...variant }, variant.keySet) === of.hash;
   if (remembered !== null) {
-    for (const lastTradePrice of distinct([...facts.lastTradePrices, remembered.lastTradePrice]))
-      for (const tickSize of distinct([remembered.tickSize, ...facts.tickSizes])) {
+    const prices = distinct([...facts.lastTradePrices, remembered.lastTradePrice]);
+    for (const tickSize of distinct([remembered.tickSize, ...facts.tickSizes]))
+      for (const lastTradePrice of tickSize === remembered.tickSize ? prices : prices.slice(0, COMBINED_PRICES)) {
         const variant = { ...remembered, lastTradePrice, tickSize };
         if (agrees(variant)) return variant;
       }

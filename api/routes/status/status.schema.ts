@@ -52,7 +52,10 @@ export const statusSchema = z.object({
       synthetic: z.boolean().meta({ description: 'Books made around recorded trades, not of the venue.' }),
       followed: z.int().meta({ description: 'Books that are read.' }),
       verified: z.int().meta({ description: "Of these, books with the venue's own hash of the whole book." }),
-      verified_share: z.number().nullable().meta({ description: 'verified / followed; null without books.' }),
+      verified_share: z
+        .number()
+        .nullable()
+        .meta({ description: 'verified / followed; null without books, and for synthetic ones.' }),
       checks: z.int().meta({ description: 'Comparisons with a hash since the source started.' }),
       mismatches: z
         .int()

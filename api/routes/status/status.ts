@@ -41,7 +41,9 @@ const orderBooksEntry = (state: SourceStatus['order_books']): BooksEntry =>
     ? null
     : {
         ...state,
-        verified_share: state.followed === 0 ? null : Math.floor((state.verified / state.followed) * 1e4) / 1e4,
+        // Synthetic books exist for traded tokens only, and their hash is not the venue's.
+        verified_share:
+          state.followed === 0 || state.synthetic ? null : Math.floor((state.verified / state.followed) * 1e4) / 1e4,
       };
 
 /** GET /v1/status: state of the service. Also responds while the tables are unreachable; fields that need them are null then. */
