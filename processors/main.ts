@@ -109,6 +109,18 @@ runProcess({
     const tables = new Promise<void>((resolve) => {
       tablesReady = resolve;
     });
+    /** Runs `work` once the tables exist. */
+    const withTables =
+      (work: (signal: AbortSignal) => Promise<void>) =>
+      async (signal: AbortSignal): Promise<void> => {
+        await Promise.race([tables, aborted(signal)]);
+        if (!signal.aborted) await work(signal);
+      };
+    /** A task that readiness does not depend on. */
+    const backgroundTask = (name: string, create: () => { run(signal: AbortSignal): Promise<void> }): Task => ({
+      name,
+      create: () => ({ run: withTables(create().run), check: async () => ({ ok: true }) }),
+    });
     const tasks: readonly Task[] = [
       {
         name: 'accounts',
@@ -128,64 +140,21 @@ runProcess({
       ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
         statefulTask(`positions-${partition}`, (deps) => createPositionsProcessor({ ...deps, partition })),
       ),
-      {
-        name: 'leaderboards',
-        create: () => {
-          const ofTags = createTagLeaderboardRefresher({ clickhouse, logger, metrics, nowMs: Date.now });
-          const refresher = createLeaderboardRefresher({
-            clickhouse,
-            logger,
-            metrics,
-            nowMs: Date.now,
-            loading: async () => Object.values(await runner.checks()).some((check) => check.loading === true),
-          });
-          return {
-            async run(runSignal) {
-              await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await Promise.all([refresher.run(runSignal), ofTags.run(runSignal)]);
-            },
-            // Readiness does not depend on a leaderboard snapshot.
-            check: async () => ({ ok: true }),
-          };
-        },
-      },
-      {
-        name: 'copy-pnl',
-        create: () => {
-          const task = createCopyPnlTask({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
-          return {
-            async run(runSignal) {
-              await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await task.run(runSignal);
-            },
-            // Readiness does not depend on scores.
-            check: async () => ({ ok: true }),
-          };
-        },
-      },
-      {
-        name: 'wallet-tags',
-        create: () => {
-          const updater = createWalletTagsUpdater({ clickhouse, logger, metrics, nowMs: Date.now });
-          return {
-            async run(runSignal) {
-              await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await updater.run(runSignal);
-            },
-            // The API itself reports whether the sums were computed.
-            check: async () => ({ ok: true }),
-          };
-        },
-      },
+      backgroundTask('leaderboards', () => {
+        const deps = { clickhouse, logger, metrics, nowMs: Date.now };
+        const loading = async () => Object.values(await runner.checks()).some((check) => check.loading === true);
+        const refreshers = [createLeaderboardRefresher({ ...deps, loading }), createTagLeaderboardRefresher(deps)];
+        return { run: async (signal) => void (await Promise.all(refreshers.map(({ run }) => run(signal)))) };
+      }),
+      backgroundTask('copy-pnl', () => createCopyPnlTask({ log, codec, clickhouse, logger, metrics, nowMs: Date.now })),
+      // The API itself reports whether the sums were computed.
+      backgroundTask('wallet-tags', () => createWalletTagsUpdater({ clickhouse, logger, metrics, nowMs: Date.now })),
       {
         name: 'order-books',
         create: () => {
           const table = createOrderBookTable({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
           return {
-            async run(runSignal) {
-              await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await table.run(runSignal);
-            },
+            run: withTables(table.run),
             async check() {
               const { lag, lastError } = await table.state();
               return lagCheck(lag, lastError);
@@ -193,40 +162,24 @@ runProcess({
           };
         },
       },
-      {
-        name: 'usage-settlement',
-        create: () => {
-          const usageSettlement = createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
-          return {
-            async run(runSignal) {
-              await Promise.race([tables, aborted(runSignal)]);
-              if (!runSignal.aborted) await usageSettlement.run(runSignal);
-            },
-            // Readiness does not depend on settlements.
-            check: async () => ({ ok: true }),
-          };
+      backgroundTask('usage-settlement', () =>
+        createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now }),
+      ),
+      backgroundTask('compaction', () => ({
+        async run(signal) {
+          const { compactionEveryMs: everyMs } = config.clickhouse;
+          if (everyMs === null) return aborted(signal);
+          const longTimeoutClient = createClickHouse(
+            { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
+            { logger },
+          );
+          try {
+            await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(signal);
+          } finally {
+            await longTimeoutClient.close();
+          }
         },
-      },
-      {
-        name: 'compaction',
-        create: () => ({
-          async run(runSignal) {
-            const { compactionEveryMs: everyMs } = config.clickhouse;
-            await Promise.race([tables, aborted(runSignal)]);
-            if (runSignal.aborted || everyMs === null) return aborted(runSignal);
-            const longTimeoutClient = createClickHouse(
-              { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
-              { logger },
-            );
-            try {
-              await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(runSignal);
-            } finally {
-              await longTimeoutClient.close();
-            }
-          },
-          check: async () => ({ ok: true }),
-        }),
-      },
+      })),
       ...sinkDefinitions.flatMap((definition) =>
         Array.from(
           { length: definition.topic.partitions },
@@ -238,10 +191,10 @@ runProcess({
               const sink = createSink({ ...deps, log, codec, onCommitted: reconciler.recordCommitted, progress });
               return {
                 async run(runSignal) {
-                  await Promise.race([tables, aborted(runSignal)]);
+                  const work = (signal: AbortSignal) =>
+                    runConcurrently(signal, (inner) => [sink.run(inner), reconciler.run(inner)]);
                   try {
-                    if (!runSignal.aborted)
-                      await runConcurrently(runSignal, (inner) => [sink.run(inner), reconciler.run(inner)]);
+                    await withTables(work)(runSignal);
                   } finally {
                     sink.removeMetrics();
                   }

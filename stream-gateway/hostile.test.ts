@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { AdmissionResult } from './admission/admission.js';
-import { defaultConnectionLimits } from './hub/connection.js';
+import { defaultConnectionLimits } from './hub/connection-limits.js';
 import { defaultPeerLimits } from './hub/peer.js';
 import { connectTestClient, startTestGateway, streamEvent } from './testing.js';
 

@@ -7,13 +7,8 @@ import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission } from './admission/admission.js';
 import type { MarketLookup } from './filters/market-lookup.js';
 import { createUnresolvedWatch } from './filters/unresolved-watch.js';
-import {
-  type Connection,
-  type ConnectionLimits,
-  createConnection,
-  defaultConnectionLimits,
-  type SocketMeter,
-} from './hub/connection.js';
+import { type Connection, createConnection, type SocketMeter } from './hub/connection.js';
+import { type ConnectionLimits, defaultConnectionLimits } from './hub/connection-limits.js';
 import { createFairScheduler } from './hub/fair-scheduler.js';
 import { createHeartbeats } from './hub/heartbeats.js';
 import { createHub } from './hub/hub.js';

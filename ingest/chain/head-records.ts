@@ -2,7 +2,7 @@ import type { NewRecord } from '../../infra/log/port.js';
 import type { Codec } from '../../schemas/codec.js';
 import type { Retract, Settlement, StatusUpdate, Trade } from '../../schemas/types.gen.js';
 import type { BlockRecords } from './block-records.js';
-import type { PendingSettlement } from './head-state.js';
+import type { HeadState, PendingSettlement } from './head-state.js';
 
 /** A record with its event id, so that a partially written block can be completed without repetitions. */
 export interface HeadRecord {
@@ -13,6 +13,27 @@ export interface HeadRecord {
 export function settlementRecord(codec: Codec, settlement: Settlement): HeadRecord {
   const value = codec.encode('settlement', settlement);
   return { id: settlement.id, record: { key: settlement.tx_hash, value, timestampMs: settlement.detected_at_ms } };
+}
+
+/** The transactions of a block's trades, and those of them that are pending settlements with their trades in log order. */
+export function settle(
+  trades: readonly Trade[],
+  state: Pick<HeadState, 'pending'>,
+): {
+  readonly settledTxs: readonly string[];
+  readonly updates: readonly { readonly pending: PendingSettlement; readonly trades: readonly Trade[] }[];
+} {
+  const byTx = new Map<string, Trade[]>();
+  for (const trade of trades) {
+    const list = byTx.get(trade.tx_hash);
+    if (list === undefined) byTx.set(trade.tx_hash, [trade]);
+    else list.push(trade);
+  }
+  const updates = [...byTx].flatMap(([txHash, ofTx]) => {
+    const pending = state.pending(txHash);
+    return pending === undefined ? [] : [{ pending, trades: ofTx }];
+  });
+  return { settledTxs: [...byTx.keys()], updates };
 }
 
 /** Event for subscribers when the block of a pending settlement arrives. `fills` are the trades of the transaction in log order. */

@@ -1,18 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import type { Trade } from '../../schemas/types.gen.js';
 import { createAppender } from '../shared/appender.js';
 import type { DeadLetters } from '../shared/dead-letters.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import type { BlockCache } from './block-cache.js';
-import type { BlockRecords, EncodeBlock } from './block-records.js';
+import type { EncodeBlock } from './block-records.js';
 import type { ChainMetrics } from './chain-metrics.js';
 import type { ChainDecoder } from './decoder.js';
-import { type HeadRecord, retractRecord, settlementRecord, statusRecord, statusUpdate } from './head-records.js';
+import { createForkPath } from './fork-path.js';
+import {
+  type HeadRecord,
+  retractRecord,
+  settle,
+  settlementRecord,
+  statusRecord,
+  statusUpdate,
+} from './head-records.js';
 import { recoverHead } from './head-recovery.js';
 import { createHeadState, type IncompleteBlock } from './head-state.js';
 import type { ChainSource, Hex, RpcTransaction, SourceBlock } from './source.js';
@@ -43,7 +49,6 @@ const headTrackerDefaults: HeadTrackerOptions = {
   retryDelayMs: 200,
 };
 
-const FETCH_ATTEMPTS = 5;
 /** Heads that may wait whatever they contain. */
 const MIN_QUEUED_HEADS = 16;
 /** Logs and heads that may wait beyond that; when exceeded all but the newest head are dropped and requested again by parent hash. */
@@ -147,66 +152,34 @@ export function createHeadTracker(deps: {
     logger[level]({ fromBlock: orphans[0]?.number, depth: orphans.length }, 'reorganisation: blocks retracted');
   };
 
-  const statusRecords = (block: BlockRecords, seenAtMs: number) => {
-    const fills = new Map<string, Trade[]>();
-    for (const trade of block.trades) {
-      const list = fills.get(trade.tx_hash);
-      if (list === undefined) fills.set(trade.tx_hash, [trade]);
-      else list.push(trade);
-    }
-    const confirmed = [];
-    const records: HeadRecord[] = [];
-    for (const [txHash, trades] of fills) {
-      const pending = state.pending(txHash);
-      if (pending === undefined) continue;
-      const status = statusUpdate(pending, block, trades, seenAtMs);
-      metrics.confirmLatency.observe(status.latency_ms);
-      confirmed.push(pending);
-      records.push(statusRecord(codec, status));
-    }
-    return { settledTxs: [...fills.keys()], confirmed, records };
-  };
-
   /** Resolves when the next block may be emitted, not when this one is durable: the appender preserves the order, and a failed append ends the tracker. */
   const emit = async (source: SourceBlock, seenAtMs: number): Promise<void> => {
     const block = deps.encodeBlock(source);
     for (const { reason, payload } of block.rejectedLogs) reject('chain.decode', reason, payload);
-    const { settledTxs, confirmed, records: statuses } = statusRecords(block, seenAtMs);
+    const { settledTxs, updates } = settle(block.trades, state);
+    const statuses = updates.map(({ pending, trades }) => {
+      const status = statusUpdate(pending, block, trades, seenAtMs);
+      metrics.confirmLatency.observe(status.latency_ms);
+      return statusRecord(codec, status);
+    });
     const records: HeadRecord[] = block.eventRecords.map((record, index) => ({ id: block.eventIds[index]!, record }));
     records.push(...statuses);
     const already = open?.hash === block.hash ? open.ids : null;
     open = null;
     const missing = already === null ? records : records.filter(({ id }) => !already.has(id));
-    state.push({ number: block.number, hash: block.hash, settledTxs, confirmed });
+    state.push({
+      number: block.number,
+      hash: block.hash,
+      settledTxs,
+      confirmed: updates.map(({ pending }) => pending),
+    });
     cache.put(block);
     metrics.head.set(block.number);
     const durable = add([...missing, { id: `block-${block.number}`, record: block.block }]);
     if (appender.waiting > MAX_RECORDS_IN_FLIGHT) await durable;
   };
 
-  const parentOf = async (block: SourceBlock): Promise<SourceBlock | null> => {
-    for (let attempt = 1; attempt <= FETCH_ATTEMPTS && !signal.aborted; attempt += 1) {
-      const parent = await source.blockByHash(block.parentHash);
-      if (parent !== null) return parent;
-      if (attempt < FETCH_ATTEMPTS) await sleep(options.retryDelayMs, undefined, { signal, ref: false });
-    }
-    return null;
-  };
-
-  /** Blocks from the tail's fork point up to `block`, ascending; null when the node cannot provide one of them. */
-  const pathTo = async (block: SourceBlock): Promise<SourceBlock[] | null> => {
-    const path = [block];
-    const lowest = state.lowest();
-    if (lowest === undefined) return path;
-    let cursor = block;
-    while (state.byHash(cursor.parentHash) === undefined && cursor.number > lowest.number) {
-      const parent = await parentOf(cursor);
-      if (parent === null) return null;
-      path.push(parent);
-      cursor = parent;
-    }
-    return path.reverse();
-  };
+  const pathTo = createForkPath({ source, state, signal, retryDelayMs: options.retryDelayMs });
 
   const advance = async (block: SourceBlock, seenAtMs: number): Promise<boolean> => {
     if (state.byHash(block.hash) !== undefined) return true;

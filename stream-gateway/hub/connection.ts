@@ -10,10 +10,7 @@ import {
   unresolvedOf,
 } from '../filters/resolve-filters.js';
 import type { UnresolvedWatch } from '../filters/unresolved-watch.js';
-import { updateFilters } from '../filters/update-filters.js';
-import { createWaitingMarkets } from '../filters/waiting-markets.js';
 import {
-  type ClientMessage,
   countFilterItems,
   type Filters,
   INVALID_JSON,
@@ -28,28 +25,14 @@ import { NoLongerRetainedError } from '../replay/replay.js';
 import { resolveSince } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
 import { clampWarnings, MAX_WARNINGS, snapshotRequestOf, subscribedFrame } from './acknowledgement.js';
+import { type ConnectionLimits, messageSizeError, subscriptionLimitError } from './connection-limits.js';
 import type { FairScheduler } from './fair-scheduler.js';
 import { createMember, type Hub } from './hub.js';
+import { createMarketWaits } from './market-waits.js';
 import type { Peer } from './peer.js';
-import { createRequestQueue, type PendingLimits } from './request-queue.js';
+import { createRequestQueue } from './request-queue.js';
 import { type ActiveSubscription, createSubscriptions } from './subscriptions.js';
-
-export interface ConnectionLimits {
-  readonly pending: PendingLimits;
-  readonly subscriptions: number;
-  /** Bound of the filter items of all subscriptions, as a multiple of the plan's bound for one. */
-  readonly itemsFactor: number;
-  /** Bytes of a message allowed per filter item of the plan, in addition to a fixed part. */
-  readonly bytesPerItem: number;
-}
-
-export const defaultConnectionLimits: ConnectionLimits = {
-  pending: { frames: 2_000, bytes: 16 * 1024 * 1024 },
-  subscriptions: 1_000,
-  itemsFactor: 10,
-  bytesPerItem: 128,
-};
-const MESSAGE_BASE_BYTES = 64 * 1024;
+import { createUpdate } from './update.js';
 
 export interface Connection {
   readonly id: string;
@@ -138,56 +121,16 @@ export function createConnection(deps: ConnectionDeps): Connection {
     subscriptions.drop(subscription);
     waiting.forget(subscription.id);
   };
-  const compile = (preset: PresetName, filters: Filters, markets: MarketItems, waits: boolean) =>
-    compileFilters(preset, filters, marketIdsOf(markets, waits));
+  const waiting = createMarketWaits({ watch: deps.unresolved, subscriptions, nowMs: deps.nowMs, notify, at });
 
-  const notice = (code: string, subscriptionId: string, fields: object) =>
-    notify({ type: 'notice', code, ts: deps.nowMs(), subscription_id: subscriptionId, ...fields });
-  const waiting = createWaitingMarkets({
-    watch: deps.unresolved,
-    onResolved(id, items) {
-      const current = subscriptions.get(id);
-      if (current === undefined) return;
-      const markets = { slugs: new Map(current.markets.slugs), conditions: new Map(current.markets.conditions) };
-      // An update may have removed some meanwhile.
-      const wanted = items.filter(({ type, item, rows }) => {
-        const map = type === 'slug' ? markets.slugs : markets.conditions;
-        if (!map.has(item)) return false;
-        map.set(item, rows);
-        return true;
-      });
-      if (wanted.length === 0) return;
-      const next = { ...current, markets, filter: compile(current.preset, current.filters, markets, true) };
-      subscriptions.replace(current, next, (seq) => {
-        for (const { type, item } of wanted) notice('resolved', id, { [type]: item, ...at(seq) });
-      });
-    },
-  });
-  /** Reports unknown items one by one, and waits for them. */
-  const waitFor = ({ id, waits, markets }: ActiveSubscription, reported: ReadonlySet<string>) => {
-    if (!waits) return;
-    for (const { type, item } of unresolvedOf(markets)) {
-      if (!reported.has(`${type} ${item}`)) notice('unresolved', id, { [type]: item });
-    }
-    waiting.watch(id, markets);
-  };
-
-  const limitError = (items: number, replaced: ActiveSubscription | null): ProtocolError | null => {
-    if (items > peer.terms.filterItemsPerSubscription) {
-      const allowed = peer.terms.filterItemsPerSubscription;
-      return { code: 'filter_limit', message: `${items} filter items; your plan allows ${allowed} per subscription` };
-    }
-    const others = subscriptions.all().filter((other) => other !== replaced);
-    const { retired } = subscriptions;
-    if (others.length + retired.count >= limits.subscriptions) {
-      return { code: 'subscription_limit', message: `A connection may have ${limits.subscriptions} subscriptions` };
-    }
-    const allowed = peer.terms.filterItemsPerSubscription * limits.itemsFactor;
-    if (others.reduce((sum, other) => sum + other.items, items + retired.items) > allowed) {
-      return { code: 'filter_limit', message: `A connection of your plan may have ${allowed} filter items in all` };
-    }
-    return null;
-  };
+  const limitError = (items: number, replaced: ActiveSubscription | null) =>
+    subscriptionLimitError({
+      items,
+      others: subscriptions.all().filter((other) => other !== replaced),
+      retired: subscriptions.retired,
+      allowedItems: peer.terms.filterItemsPerSubscription,
+      limits,
+    });
 
   const ack = (subscription: ActiveSubscription, warnings: readonly string[]) => {
     sendJson(subscribedFrame(id, subscription, deps.epoch(), warnings));
@@ -209,7 +152,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     ack(subscription, [...warnings, ...cut]);
     if (snapshot !== null) peer.sendSnapshot(snapshot.message);
     subscriptions.startLive(subscription);
-    waitFor(subscription, new Set());
+    waiting.watch(subscription, new Set());
   };
 
   const endIfUsedUp = (preset: PresetName): boolean => {
@@ -262,7 +205,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
         filters,
         markets,
         waits,
-        filter: compile(preset, filters, markets, waits),
+        filter: compileFilters(preset, filters, marketIdsOf(markets, waits)),
         member,
         items,
         ends: block || window ? { block, window } : null,
@@ -271,7 +214,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       if (start === null) return await goLive(subscription, warnings);
       ack(subscription, [...start.warnings, ...warnings]);
       subscriptions.startReplay(subscription);
-      waitFor(subscription, new Set());
+      waiting.watch(subscription, new Set());
     } catch (error) {
       unavailable('log', error);
     }
@@ -280,57 +223,24 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const noSuchSubscription = (subscriptionId: string | null) =>
     sendError({ code: 'invalid_message', message: `No such subscription: ${subscriptionId?.slice(0, 100)}` });
 
-  const update = async ({ subscriptionId, add, remove, warnings }: ClientMessage & { action: 'update' }) => {
-    const requested = subscriptions.get(subscriptionId);
-    if (requested === undefined) return noSuchSubscription(subscriptionId);
-    const { preset } = requested;
-    if (preset === 'chainlink') {
-      return sendError({ code: 'invalid_message', message: 'A chainlink subscription is replaced by a new one' });
-    }
-    const changed = updateFilters(requested.filters, { add, remove });
-    if ('code' in changed) return sendError(changed);
-    const { filters } = changed;
-    const items = countFilterItems(filters);
-    const overLimit = limitError(items, requested);
-    if (overLimit !== null) return sendError(overLimit);
-    let added: MarketItems;
-    try {
-      added = await lookUpItems(
-        deps.lookup,
-        itemsToLookUp(preset, { slugs: [...add.slugs], condition_ids: [...add.condition_ids] }),
-      );
-    } catch (error) {
-      return unavailable('catalogue', error);
-    }
-    // A replay may have ended meanwhile, and a waiting item may have appeared.
-    const current = subscriptions.get(subscriptionId);
-    if (peer.closed) return;
-    if (current === undefined) return noSuchSubscription(subscriptionId);
-    const kept = (map: MarketItems['slugs'], more: MarketItems['slugs'], names: readonly string[]) => {
-      const all = new Map([...map, ...more]);
-      return new Map(names.flatMap((name) => (all.has(name) ? [[name, all.get(name) ?? []] as const] : [])));
-    };
-    const markets: MarketItems = {
-      slugs: kept(current.markets.slugs, added.slugs, filters.slugs),
-      conditions: kept(current.markets.conditions, added.conditions, filters.condition_ids),
-    };
-    const reported = new Set(unresolvedOf(current.markets).map(({ type, item }) => `${type} ${item}`));
-    const next = { ...current, filters, markets, items, waits: true, filter: compile(preset, filters, markets, true) };
-    subscriptions.replace(current, next, (seq) =>
+  const update = createUpdate({
+    peer,
+    subscriptions,
+    waiting,
+    lookup: deps.lookup,
+    limitError,
+    noSuchSubscription,
+    unavailable,
+    sendError,
+    acknowledge: (subscriptionId, seq, warnings) =>
       sendJson({
         type: 'updated',
         subscriber_id: id,
         subscription_id: subscriptionId,
         ...at(seq),
-        warnings: [
-          ...warnings,
-          ...changed.warnings,
-          ...unresolvedOf(added).map(({ type, item }) => `${type} not found: ${item}`),
-        ].slice(0, MAX_WARNINGS),
+        warnings: warnings.slice(0, MAX_WARNINGS),
       }),
-    );
-    waitFor(next, reported);
-  };
+  });
 
   const unsubscribe = (subscriptionId: string | null) => {
     const subscription = subscriptionId === null ? null : subscriptions.get(subscriptionId);
@@ -351,15 +261,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const queue = createRequestQueue({ limits: limits.pending, onError: deps.onError });
   const createHandler = (message: ArrayBuffer, isBinary: boolean): (() => Promise<void> | void) => {
     if (isBinary) return () => sendError(INVALID_JSON);
-    const largestMessage = MESSAGE_BASE_BYTES + peer.terms.filterItemsPerSubscription * limits.bytesPerItem;
-    if (message.byteLength > largestMessage) {
-      const { byteLength } = message;
-      const error: ProtocolError = {
-        code: 'filter_limit',
-        message: `Message of ${byteLength} bytes; the filter items of your plan fit into ${largestMessage}`,
-      };
-      return () => sendError(error);
-    }
+    const tooLarge = messageSizeError(message.byteLength, peer.terms.filterItemsPerSubscription, limits);
+    if (tooLarge !== null) return () => sendError(tooLarge);
     // The message's memory belongs to the library and is invalid after this call.
     const text = Buffer.from(message).toString('utf8');
     return () => respond(text);
