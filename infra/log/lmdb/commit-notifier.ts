@@ -11,8 +11,11 @@ export interface CommitNotifier {
   notify(): void;
   /** Counter of notifications seen. Read it before reading the log. */
   sequence(): number;
-  /** Resolves at once if a notification arrived after `sequence()` returned the given value, else on the next notification, poll or abort. */
-  waitForCommit(seen: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves at once if a notification arrived after `sequence()` returned the given value; else at the first notification or poll at
+   * which `isDue` is true, or on abort.
+   */
+  waitForCommit(seen: number, isDue: () => boolean, signal?: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -23,11 +26,16 @@ const POLL_WITHOUT_WATCH_MS = 10;
 const FILE = 'bell';
 const ONE_BYTE = Buffer.from([1]);
 
-export function createCommitNotifier(deps: { dir: string; logger: Logger }): CommitNotifier {
+export function createCommitNotifier(deps: {
+  dir: string;
+  logger: Logger;
+  /** Runs the checks of all waiters on one snapshot of the log. */
+  snapshot: (checks: () => void) => void;
+}): CommitNotifier {
   const { logger } = deps;
   const file = join(deps.dir, FILE);
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
-  const waiters = new Set<() => void>();
+  const waiters = new Map<() => void, () => boolean>();
   let notifications = 0;
   let pollMs = POLL_MS;
   let poll: NodeJS.Timeout | null = null;
@@ -35,11 +43,20 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
   let closed = false;
   let complained = false;
 
+  const wakeAll = () => {
+    for (const resolve of [...waiters.keys()]) resolve();
+  };
   const wake = () => {
     notifications++;
-    const woken = [...waiters];
-    waiters.clear();
-    for (const waiter of woken) waiter();
+    if (waiters.size === 0) return;
+    try {
+      deps.snapshot(() => {
+        for (const [resolve, isDue] of waiters) if (isDue()) resolve();
+      });
+    } catch {
+      // Each waiter's own read reports the error.
+      wakeAll();
+    }
   };
   const watchFailed = (error: unknown) => {
     watcher?.close();
@@ -76,7 +93,7 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
       }
     },
     sequence: () => notifications,
-    waitForCommit(seen, signal) {
+    waitForCommit(seen, isDue, signal) {
       if (closed || seen !== notifications || signal?.aborted) return Promise.resolve();
       startPoll();
       return new Promise((resolve) => {
@@ -85,7 +102,7 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
           signal?.removeEventListener('abort', done);
           resolve();
         };
-        waiters.add(done);
+        waiters.set(done, isDue);
         signal?.addEventListener('abort', done, { once: true });
       });
     },
@@ -94,7 +111,8 @@ export function createCommitNotifier(deps: { dir: string; logger: Logger }): Com
       closed = true;
       watcher?.close();
       stopPoll();
-      wake();
+      notifications++;
+      wakeAll();
       closeSync(fd);
     },
   };

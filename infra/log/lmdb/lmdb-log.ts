@@ -48,7 +48,7 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
   const { dir, logger, now = Date.now } = options;
   const store = openStore(dir);
   const topics = createTopicTable({ store, logger });
-  const commitNotifier = createCommitNotifier({ dir, logger });
+  const commitNotifier = createCommitNotifier({ dir, logger, snapshot: store.read });
   const writer = createWriter({
     store,
     topics,

@@ -116,7 +116,8 @@ export function createReader(deps: { store: Store; topics: TopicTable; commitNot
       }
       if (!follow) return;
       if (offset < next) offset = next;
-      await commitNotifier.waitForCommit(sequence, signal);
+      const position = offset;
+      await commitNotifier.waitForCommit(sequence, () => closed || nextOf(id, partition) > position, signal);
       busySince = performance.now();
     }
   }
