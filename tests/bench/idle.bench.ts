@@ -1,0 +1,60 @@
+import { processNames, startProduct, untilLoaded } from '../support/product.js';
+import { type ProcessUsage, slopeOf, usageOf } from './process-usage.js';
+
+/** Measured minutes after the product is ready; the goals are for 120. */
+const MINUTES = Number(process.env.ODDSTREAM_BENCH_MINUTES ?? 10);
+const SAMPLE_MS = 10_000;
+const GOAL_CPU_PERCENT = 8;
+const GOAL_PSS_MIB = 1024;
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** What the product costs while it follows the recorded live tail and nobody is connected: CPU and memory per process. */
+export async function run(): Promise<void> {
+  const product = await startProduct({ env: { LOG_LEVEL: 'warn' } });
+  try {
+    await untilLoaded(product, 600_000);
+    const pids = {
+      ...Object.fromEntries(processNames.map((name) => [name, product.pid(name)])),
+      supervisor: product.supervisorPid,
+    };
+    const samples = new Map<string, ProcessUsage[]>(Object.keys(pids).map((name) => [name, []]));
+    const steps = Math.max(2, Math.round((MINUTES * 60_000) / SAMPLE_MS));
+    for (let step = 0; step <= steps; step++) {
+      if (step > 0) await sleep(SAMPLE_MS);
+      for (const [name, pid] of Object.entries(pids)) {
+        const usage = pid === null ? null : usageOf(pid);
+        if (usage === null) throw new Error(`${name} has ended`);
+        samples.get(name)?.push(usage);
+      }
+    }
+    report(samples);
+  } finally {
+    await product.dispose();
+  }
+}
+
+function report(samples: ReadonlyMap<string, readonly ProcessUsage[]>): void {
+  const total = Array.from({ length: [...samples.values()][0]?.length ?? 0 }, (_, step) => ({
+    cpuMs: [...samples.values()].reduce((sum, usages) => sum + (usages[step]?.cpuMs ?? 0), 0),
+    pssMiB: [...samples.values()].reduce((sum, usages) => sum + (usages[step]?.pssMiB ?? 0), 0),
+  }));
+  console.log(`Nobody connected, ${MINUTES} minutes after the start was complete; a core is 100 %.\n`);
+  console.log(
+    '| process | CPU first half % | CPU second half % | PSS start MiB | middle | end | slope in the second half MiB/min |\n|---|---|---|---|---|---|---|',
+  );
+  for (const [name, usages] of [...samples, ['total', total] as const]) console.log(row(name, usages));
+  console.log(
+    `\nGoals: at most ${GOAL_CPU_PERCENT} % of a core on average, at most ${GOAL_PSS_MIB} MiB in total, no slope.`,
+  );
+}
+
+function row(name: string, usages: readonly ProcessUsage[]): string {
+  const middle = Math.floor(usages.length / 2);
+  const percent = (from: number, to: number) =>
+    ((100 * ((usages[to]?.cpuMs ?? 0) - (usages[from]?.cpuMs ?? 0))) / ((to - from) * SAMPLE_MS)).toFixed(1);
+  const memory = (step: number) => usages[step]?.pssMiB.toFixed(0);
+  const slope = slopeOf(usages.slice(middle).map(({ pssMiB }) => pssMiB)) * (60_000 / SAMPLE_MS);
+  const last = usages.length - 1;
+  return `| ${name} | ${percent(0, middle)} | ${percent(middle, last)} | ${memory(0)} | ${memory(middle)} | ${memory(last)} | ${slope.toFixed(2)} |`;
+}
