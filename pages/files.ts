@@ -11,15 +11,17 @@ import {
 } from './content-security-policy.js';
 import { dashboardFiles, dashboardPreloads, dashboardScript, dashboardStylesheet } from './dashboard/assets.js';
 import { type DashboardOptions, type DashboardView, dashboardBody, dashboardViews } from './dashboard/page.js';
-import { homeBody, referenceBody, swaggerInit } from './docs/page.js';
-import { docsCss } from './docs/style.js';
+import { docsFiles } from './docs/assets.js';
+import { homeBody } from './docs/page.js';
+import type { ReferenceDocument } from './docs/reference-markdown.js';
 import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
-import { CSS, HTML, JAVASCRIPT, packageFile, type StaticFile } from './static-file.js';
+import { HTML, type StaticFile } from './static-file.js';
 import { testPaymentFiles } from './test-payment/page.js';
 
 /** All pages (`/`, `/docs`, `/console`, `/app`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
+  readonly openApi: ReferenceDocument;
   readonly socket: SocketAddress;
   readonly dashboard: DashboardOptions;
   /** Whether purchases are confirmed without money. */
@@ -51,9 +53,6 @@ export function pageFiles(options: {
       preloads: dashboardPreloads(view),
       attributes: ` class="app dash" data-view="${view}"`,
     });
-  const referencePage = htmlDocument('Oddstream API reference', referenceBody(dashboard.hasBilling), {
-    script: '<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>',
-  });
   return [
     html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling))),
     // Browsers request it for responses that name no icon, such as JSON.
@@ -69,14 +68,6 @@ export function pageFiles(options: {
     ),
     ...dashboardFiles(),
     ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),
-    html('/docs', referencePage),
-    { path: '/docs/init.js', content: swaggerInit, type: JAVASCRIPT, maxAgeS: 0 },
-    { path: '/docs/docs.css', content: docsCss, type: CSS, maxAgeS: 0 },
-    packageFile('/docs/swagger-ui.css', { packageName: 'swagger-ui-dist', name: 'swagger-ui.css', type: CSS }),
-    packageFile('/docs/swagger-ui-bundle.js', {
-      packageName: 'swagger-ui-dist',
-      name: 'swagger-ui-bundle.js',
-      type: JAVASCRIPT,
-    }),
+    ...docsFiles({ baseUrl, openApi: options.openApi, hasPrices: dashboard.hasBilling }),
   ];
 }

@@ -4,6 +4,8 @@ import type { SocketAddress } from '../../pages/content-security-policy.js';
 import { mountPages } from './pages.js';
 import { listen } from './server.js';
 
+const openApi = { info: { title: 'Test', version: '1' }, paths: {} };
+
 const connectSourceOf = async (
   socket: SocketAddress,
   path: string,
@@ -11,7 +13,7 @@ const connectSourceOf = async (
 ): Promise<string | undefined> => {
   const app = express();
   const dashboard = { hasProvider: false, hasBilling: false };
-  mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
+  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
   const server = await listen(app, { host, port: 0 });
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
@@ -38,7 +40,7 @@ it.each([
   const app = express();
   const socket = { url: null, port: 8081 };
   const dashboard = { hasProvider: false, hasBilling };
-  mountPages(app, { openApi: {}, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
+  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     for (const path of paths) {

@@ -1,6 +1,7 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { SocketAddress } from '../../pages/content-security-policy.js';
 import type { DashboardOptions } from '../../pages/dashboard/page.js';
+import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
 import { pageFiles } from '../../pages/files.js';
 import type { StaticFile } from '../../pages/static-file.js';
 import { createMemoryFile } from './memory-file.js';
@@ -25,7 +26,7 @@ const ENTRY_POINTS = {
 export function mountPages(
   app: Express,
   options: {
-    openApi: unknown;
+    openApi: ReferenceDocument;
     asyncApi: unknown;
     baseUrl: string;
     socket: SocketAddress;

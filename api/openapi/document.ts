@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
 import { commonLimits, missingFeatureStatus, plans } from '../../schemas/plans.js';
 import { renderFailure } from '../errors/error-formats.js';
 import type { Failure } from '../errors/failure.js';
@@ -201,7 +202,10 @@ function operation(route: Route, upgradeUrl: string): Json {
 }
 
 /** OpenAPI 3.1 document, derived from the route declarations. */
-export function openApiDocument(routes: readonly Route[], options: { upgradeUrl: string; version: string }): Json {
+export function openApiDocument(
+  routes: readonly Route[],
+  options: { upgradeUrl: string; version: string },
+): Json & ReferenceDocument {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, options.upgradeUrl) };
@@ -235,5 +239,5 @@ export function openApiDocument(routes: readonly Route[], options: { upgradeUrl:
         },
       },
     },
-  };
+  } as Json & ReferenceDocument;
 }

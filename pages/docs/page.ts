@@ -1,5 +1,6 @@
 import { plans } from '../../schemas/plans.js';
 import { escapeHtml, pageHeader } from '../layout.js';
+import { docsNavigation } from './guide-page.js';
 
 const number = (value: number | null): string => (value === null ? 'none' : value.toLocaleString('en-US'));
 
@@ -28,12 +29,12 @@ export const homeBody = (baseUrl: string, hasPrices: boolean): string => `${page
 <li>Create an API key, here or in <a href="/dashboard">your dashboard</a>: <pre class="command">curl -X POST ${escapeHtml(baseUrl)}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'</pre></li>
 <li>Send a request: <pre class="command">curl '${escapeHtml(baseUrl)}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: YOUR_KEY'</pre></li>
 </ol>
-<p><a href="/app">Markets and wallets</a> · <a href="/docs">All endpoints</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <code>GET /v1/status</code> reports the data source and its progress.</p>
+<p><a href="/app">Markets and wallets</a> · <a href="/docs">Documentation</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <code>GET /v1/status</code> reports the data source and its progress.</p>
 ${planTable(hasPrices)}</main>`;
 
 /** The page at `/docs`: Swagger UI renders the reference into it. */
 export const referenceBody = (hasPrices: boolean): string =>
-  `${pageHeader}<main><div id="reference"></div>${planTable(hasPrices)}</main>`;
+  `${pageHeader}<main class="guide">${docsNavigation('reference')}<div class="wide"><p class="twin"><a href="/docs/reference.md">This page as Markdown</a></p><div id="reference"></div>${planTable(hasPrices)}</div></main>`;
 
 /** Script of /docs. Swagger UI switches to its dark sheet by a class; the script sets the class from the browser's colour scheme. */
 export const swaggerInit = `const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -14,6 +14,30 @@ a { color: var(--accent); }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 body > main { max-width: var(--width); margin: 0 auto; padding: 24px; }
 ol { padding-left: 24px; }
+body > main.guide { display: grid; grid-template-columns: 220px minmax(0, 1fr); gap: 8px 40px; max-width: 1400px; }
+main.guide > * { min-width: 0; }
+nav.documents { font-size: 15px; position: sticky; top: 16px; align-self: start; max-height: calc(100vh - 32px); overflow-y: auto; }
+nav.documents ul { list-style: none; margin: 4px 0 12px; padding: 0; }
+nav.documents li { padding: 3px 0; overflow-wrap: anywhere; }
+nav.documents li small { color: var(--muted); }
+nav.documents summary { cursor: pointer; font-weight: 600; }
+nav.documents [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+nav.documents label { display: block; color: var(--muted); font-size: 14px; }
+nav.documents input { width: 100%; padding: 6px 8px; font: inherit; background: var(--bg); color: var(--text); border: 1px solid var(--line); border-radius: 6px; }
+article { line-height: 1.6; }
+article h1 { margin-top: 0; }
+article h2 { margin-top: 40px; border-bottom: 1px solid var(--line); padding-bottom: 4px; }
+article pre { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 12px; overflow-x: auto; font-size: 14px; line-height: 1.45; }
+article code { background: var(--code); border-radius: 4px; padding: 1px 4px; font-size: .9em; overflow-wrap: anywhere; }
+article pre code { padding: 0; font-size: inherit; overflow-wrap: normal; }
+article .scroll { overflow-x: auto; }
+article table { border-collapse: collapse; font-size: 15px; }
+article th, article td { text-align: left; vertical-align: top; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); }
+.twin { text-align: right; font-size: 14px; margin: 0; }
+@media (max-width: 800px) {
+  body > main.guide { grid-template-columns: minmax(0, 1fr); }
+  nav.documents { position: static; max-height: none; }
+}
 pre.command { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 12px; font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
 #plans .scroll { overflow-x: auto; }
 #plans table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -1,25 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { CONTRASTS } from '../support/page-checks.js';
+import { axeFindings, CONTRASTS } from '../support/page-checks.js';
 import { type Product, startProduct, untilUp } from '../support/product.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const EMAIL = 'desk@fund.example';
 const PASSWORD = 'correct horse battery';
 const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 30_000 });
-
-/** What axe finds wrong with a page, as rule and element. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
-  return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html.slice(0, 200))))`);
-}
 
 describe.skipIf(missing !== null)('/dashboard in a browser', () => {
   let product: Product;
@@ -122,7 +112,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.waitForURL('**/dashboard/test-payment*');
     await page.getByText('No money').first().waitFor();
     await page.getByText('40 USD').waitFor();
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Confirm without money' }).click();
     await page.getByText('The packages are in your account.').waitFor();
     await page.getByRole('link', { name: 'Back to the dashboard' }).click();
@@ -150,7 +140,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await keyRows(page).getByText('the desk').waitFor();
 
     await page.getByRole('button', { name: 'Replace the desk' }).click();
-    expect(await findings(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await dialog.getByLabel('The present key').selectOption('works for 1 hour more');
     await dialog.getByRole('button', { name: 'Replace key' }).click();
     await page.locator('#raw-key').waitFor();
@@ -243,7 +233,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
           await page.locator(ready).waitFor();
           if (path === '/dashboard') await tablesAreShown(page);
           const what = `${path} ${width} ${colorScheme}`;
-          expect([what, ...(await findings(page))]).toEqual([what]);
+          expect([what, ...(await axeFindings(page))]).toEqual([what]);
           expect([what, ...((await page.evaluate(CONTRASTS)) as string[])]).toEqual([what]);
           expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
             what,

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A document of the folder `docs/`, shown at `/docs/<slug>` and as Markdown at `/docs/<slug>.md`. */
+export interface Guide {
+  readonly slug: string;
+  readonly file: string;
+  readonly title: string;
+  /** One sentence for lists. */
+  readonly summary: string;
+  readonly group: 'Use' | 'Operate' | 'Develop';
+}
+
+export const guides: readonly Guide[] = [
+  {
+    slug: 'socket',
+    file: 'SOCKET.md',
+    title: 'Event socket',
+    summary: 'Subscribe to events over WebSocket: filters, snapshot, resume, errors, clients in JavaScript and Python.',
+    group: 'Use',
+  },
+  {
+    slug: 'order-book',
+    file: 'ORDER_BOOK.md',
+    title: 'Order-book socket',
+    summary: 'Live order books, each compared with the hash of the venue.',
+    group: 'Use',
+  },
+  {
+    slug: 'sql',
+    file: 'SQL.md',
+    title: 'SQL',
+    summary: 'Connect to ClickHouse; every view and column, with example queries.',
+    group: 'Use',
+  },
+  {
+    slug: 'event-semantics',
+    file: 'EVENT_SEMANTICS.md',
+    title: 'Event semantics',
+    summary: 'What events and numbers mean: sides, times, rounding, prices, profit.',
+    group: 'Use',
+  },
+  {
+    slug: 'limits',
+    file: 'LIMITS.md',
+    title: 'Limits',
+    summary: 'Rates, sizes and allowances of each plan.',
+    group: 'Use',
+  },
+  { slug: 'glossary', file: 'GLOSSARY.md', title: 'Glossary', summary: 'One meaning for each term.', group: 'Use' },
+  {
+    slug: 'operations',
+    file: 'OPERATIONS.md',
+    title: 'Operations',
+    summary: 'Install, monitor, back up, upgrade, scale and repair on servers.',
+    group: 'Operate',
+  },
+  {
+    slug: 'configuration',
+    file: 'CONFIGURATION.md',
+    title: 'Configuration',
+    summary: 'Every environment variable with its default.',
+    group: 'Operate',
+  },
+  {
+    slug: 'security',
+    file: 'SECURITY.md',
+    title: 'Security',
+    summary: 'Who may reach which port and route; how to report a vulnerability.',
+    group: 'Operate',
+  },
+  {
+    slug: 'add-a-source',
+    file: 'ADD_A_SOURCE.md',
+    title: 'Add a source',
+    summary: 'Append external data to a new topic, in five steps.',
+    group: 'Develop',
+  },
+  {
+    slug: 'add-an-endpoint',
+    file: 'ADD_AN_ENDPOINT.md',
+    title: 'Add an endpoint',
+    summary: 'Declare a route with its schemas, statement and serializer.',
+    group: 'Develop',
+  },
+];
+
+/** Markdown of a guide. The folder is beside `pages/` in the sources, and one level further up from the compiled code. */
+export function readGuide(guide: Guide): string {
+  const folder = ['../../docs', '../../../docs']
+    .map((path) => join(import.meta.dirname, path))
+    .find((path) => existsSync(join(path, guide.file)));
+  if (folder === undefined) throw new Error(`docs/${guide.file} is missing`);
+  return readFileSync(join(folder, guide.file), 'utf8');
+}
+
+/** Address of what a link of a guide refers to: other guides at their page, `#sections` as they are, anything else outside the pages is null. */
+export function guideAddress(href: string): string | null {
+  if (href.startsWith('#') || /^https?:\/\//.test(href) || href.startsWith('/')) return href;
+  const [path = '', anchor] = href.split('#');
+  const guide = guides.find(({ file }) => path === file || path === `docs/${file}`);
+  if (guide === undefined) return null;
+  return `/docs/${guide.slug}${anchor === undefined ? '' : `#${anchor}`}`;
+}
