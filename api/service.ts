@@ -4,6 +4,7 @@ import type { LedgerView } from '../infra/accounts/ledger-view.js';
 import type { AccountsReadModel } from '../infra/accounts/read-model.js';
 import type { UsedUpUntil } from '../infra/accounts/used-up.js';
 import type { Log } from '../infra/log/port.js';
+import { productVersion } from '../infra/release/product-version.js';
 import type { SocialPlatform } from '../infra/social/port.js';
 import type { SourceStatusView } from '../infra/sources/source-status-view.js';
 import type { Logger } from '../infra/telemetry/logger.js';
@@ -50,6 +51,7 @@ import { createClobRoutes } from './routes/clobv2/routes.js';
 import { createPoolRoutes } from './routes/copy-pnl/pool-routes.js';
 import { createScoreRoutes } from './routes/copy-pnl/score-routes.js';
 import { createCoverageRoute } from './routes/coverage/coverage.js';
+import { createCoverageDaysRoute } from './routes/coverage/coverage-days.js';
 import { createCatalogRoutes } from './routes/crypto/catalog.js';
 import { createOracleRoutes } from './routes/crypto/oracle.js';
 import { createPriceRoute } from './routes/crypto/price.js';
@@ -59,7 +61,9 @@ import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
 import { createSocialRoutes } from './routes/social/routes.js';
+import { createPublicStatusRoute } from './routes/status/public-status.js';
 import { createStatusRoute } from './routes/status/status.js';
+import { createTableFacts } from './routes/status/table-facts.js';
 import { createOrderBookRoutes } from './routes/v1-order-books/routes.js';
 import { createV1PnlRoute, DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
 import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
@@ -167,19 +171,14 @@ export function createService(deps: ServiceDeps): Service {
   };
   const readers = createReaders({ tables, nowMs, dataVersion });
   const orderBooks = createOrderBookReader({ tables, sources, nowMs });
+  const facts = createTableFacts({ tables, cache, logger });
+  const status = { facts, sources, progress: deps.progress, startedAtMs: nowMs() };
   const routes: readonly Route[] = [
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
-    createStatusRoute({
-      tables,
-      log,
-      sources,
-      gateways: deps.gateways,
-      progress: deps.progress,
-      cache,
-      logger,
-      startedAtMs: nowMs(),
-    }),
+    createStatusRoute({ ...status, log, gateways: deps.gateways }),
+    createPublicStatusRoute({ ...status, versions: { product: productVersion(), api: API_VERSION } }),
     createCoverageRoute({ tables, nowMs, dataVersion }),
+    createCoverageDaysRoute({ tables, cache }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accounts: deps.accounts, enforcement: deps.usedUpUntil !== null }),
     createUsageHistoryRoute({ tables }),

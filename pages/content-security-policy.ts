@@ -31,7 +31,7 @@ export const appPolicy = (socket: SocketAddress, request: PageRequest): string =
     .replace(" 'unsafe-inline'", '')
     .replace('; base-uri', "; form-action 'self'; base-uri");
 
-/** Policy of /dashboard: scripts, styles and requests of this server only, no inline styles, no forms but those that scripts send. */
+/** Policy of /dashboard and /status: scripts, styles and requests of this server only, no inline styles, no forms but those that scripts send. */
 export const dashboardPolicy = basePolicy
   .replace(" 'unsafe-inline'", '')
   .replace('; base-uri', "; form-action 'none'; base-uri");

@@ -16,9 +16,11 @@ import { homeBody } from './docs/page.js';
 import type { ReferenceDocument } from './docs/reference-markdown.js';
 import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
 import { HTML, type StaticFile } from './static-file.js';
+import { statusFiles, statusPreloads, statusScript, statusStylesheet } from './status/assets.js';
+import { statusBody } from './status/page.js';
 import { testPaymentFiles } from './test-payment/page.js';
 
-/** All pages (`/`, `/docs`, `/console`, `/app`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
+/** All pages (`/`, `/docs`, `/console`, `/app`, `/status`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
   readonly openApi: ReferenceDocument;
@@ -53,6 +55,12 @@ export function pageFiles(options: {
       preloads: dashboardPreloads(view),
       attributes: ` class="app dash" data-view="${view}"`,
     });
+  const statusPage = htmlDocument('Oddstream status', `${pageHeader}${statusBody}`, {
+    script: `<script type="module" src="${statusScript}"></script>`,
+    sheets: ['/docs/docs.css', appStylesheet, statusStylesheet],
+    preloads: statusPreloads,
+    attributes: ' class="app"',
+  });
   return [
     html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling))),
     // Browsers request it for responses that name no icon, such as JSON.
@@ -67,6 +75,8 @@ export function pageFiles(options: {
       html(path, dashboardPage(view as DashboardView), () => dashboardPolicy),
     ),
     ...dashboardFiles(),
+    html('/status', statusPage, () => dashboardPolicy),
+    ...statusFiles(),
     ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),
     ...docsFiles({ baseUrl, openApi: options.openApi, hasPrices: dashboard.hasBilling }),
   ];

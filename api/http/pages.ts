@@ -19,6 +19,7 @@ const ENTRY_POINTS = {
   dashboard: '/dashboard',
   asyncapi: '/asyncapi.json',
   status: '/v1/status',
+  status_page: '/status',
   keys: '/v1/keys',
 };
 

@@ -99,6 +99,11 @@ describe('startBanner', () => {
     expect(startBanner({ ...base, key: null })).toMatch(/^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app$/m);
   });
 
+  it('links the status page, which needs no key', () => {
+    const text = startBanner({ addresses, key: null, database: 'market', sources: [] });
+    expect(text).toMatch(/^ +Status +http:\/\/127\.0\.0\.1:8080\/status$/m);
+  });
+
   it('shows how to create a key if there is no ready key', () => {
     const text = startBanner({ addresses, key: null, database: 'market', sources: [] });
     expect(text).toContain('curl -X POST http://127.0.0.1:8080/v1/keys');

@@ -105,4 +105,42 @@ describe('GET /v1/coverage', () => {
   ])('rejects %s', async (query, error) => {
     expect(await api.get(`/v1/coverage?${query}`, key)).toMatchObject({ status: 400, body: { error } });
   });
+
+  it('/v1/coverage/days sums up the kinds of sources without a key, without days that are missing altogether', async () => {
+    interface Day {
+      readonly day: string;
+      readonly kind: string;
+      readonly state: string;
+      readonly sources: number;
+      readonly available: number;
+      readonly why: string;
+    }
+    const { from, days } = await api.ok<{ from: string; days: readonly Day[] }>('/v1/coverage/days');
+    expect(from).toBe('2026-03-01');
+    const { coverage } = await api.ok<Body>('/v1/coverage?from=2026-02-20&to=2026-03-04', key);
+    // The same by hand, from the rows by source.
+    const kindOf = (source: string) => source.replace(/:.*/, '');
+    const expected = new Map<string, string[]>();
+    for (const { day, source, state } of coverage) {
+      const at = `${day} ${kindOf(source)}`;
+      expected.set(at, [...(expected.get(at) ?? []), state]);
+    }
+    const worst = (states: readonly string[]) => {
+      if (states.includes('degraded')) return 'degraded';
+      if (states.includes('missing')) return 'degraded';
+      return states.includes('pending') ? 'pending' : 'available';
+    };
+    // The clock of the engine is later than the API's: only days before today of both are compared.
+    const listed = days
+      .filter(({ day }) => day <= '2026-03-02')
+      .map(({ day, kind, state, sources, available }) => [`${day} ${kind}`, state, sources, available]);
+    expect(listed.length).toBeGreaterThan(3);
+    expect(listed.sort()).toEqual(
+      [...expected]
+        .filter(([at, states]) => at.slice(0, 10) <= '2026-03-02' && states.some((state) => state !== 'missing'))
+        .map(([at, states]) => [at, worst(states), states.length, states.filter((state) => state === 'available').length])
+        .sort(),
+    );
+    expect(days.every(({ why }) => why.length > 10)).toBe(true);
+  });
 });

@@ -37,6 +37,7 @@ describe('routes while tables load', () => {
       '/v1/resolve/{query}',
       '/v1/spread/{token}',
       '/v1/status',
+      '/v1/status/public',
       ...Array.from({ length: 3 }, () => '/v2/copy-pnl/wallets'),
       '/v2/x/search',
       '/v2/x/user/{handle}/tweets',

@@ -500,6 +500,32 @@ describe('/healthz, /readyz and /v1/status', () => {
     });
   });
 
+  it('/v1/status/public returns sources without their details, tables, alarms and versions without a key', async () => {
+    await api.reportSource({ recorded_from_ms: Date.UTC(2027, 3, 12), detail: 'reading http://10.1.2.3/secret' });
+    const { status, body } = await responseOf('/v1/status/public');
+    expect(status).toBe(200);
+    expect(JSON.stringify(body)).not.toMatch(/10\.1\.2\.3|detail|subscribers/);
+    expect(body).toMatchObject({
+      checked_at: new Date(NOW).toISOString(),
+      versions: { product: expect.stringMatching(/^\d+\.\d+\.\d+/), api: '1.0.0' },
+      tables_connected: true,
+      mode: 'recorded',
+      alarms: [],
+      sources: expect.arrayContaining([
+        expect.objectContaining({ source: 'chain', lag: 10, last_event_age_seconds: 1.5, stale: null }),
+      ]),
+      tables: tableGroups.map((table) => expect.objectContaining({ table, state: 'loaded', lag_seconds: 0 })),
+    });
+    api.clock.nowMs = NOW + 80_000;
+    api.faults.tables = new RetryableError('down');
+    expect(await responseOf('/v1/status/public')).toMatchObject({
+      status: 200,
+      body: { tables_connected: false, alarms: null },
+    });
+    api.faults.tables = null;
+    api.clock.nowMs = NOW;
+  });
+
   it('/v1/status responds while the tables are unreachable', async () => {
     const key = await api.key('free');
     api.clock.nowMs = NOW + 40_000;

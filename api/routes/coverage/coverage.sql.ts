@@ -1,4 +1,4 @@
-import { coverageSql } from '../../../schemas/coverage/coverage.sql.js';
+import { coverageSql, fullDateRange } from '../../../schemas/coverage/coverage.sql.js';
 import type { CoverageKind, CoverageState } from '../../../schemas/coverage/sources.js';
 import type { Sql } from '../../tables/port.js';
 import type { Millis } from '../../tables/values.js';
@@ -33,4 +33,27 @@ export const coverageRowsSql = (of: { from: string; to: string; source: string; 
     WHERE {source:String} = '' OR c.source = {source:String} OR c.kind = {source:String}
     ORDER BY c.day DESC, indexOf(['blocks', 'contract', 'oracle', 'catalogue', 'order_book'], kind), source LIMIT {limit:UInt32}`,
   params: of,
+});
+
+/** Sources of one kind on one day. Counts are text. */
+export interface CoverageDayRow {
+  readonly day: string;
+  readonly kind: CoverageKind;
+  readonly state: CoverageState;
+  readonly sources: string;
+  readonly available: string;
+  readonly why: string;
+}
+
+/** The last `days` days up to today per kind of source, newest first, without those on which every source is missing. */
+export const coverageDaysSql = ({ days }: { days: number }): Sql => ({
+  text: `SELECT toString(c.day) AS day, c.kind AS kind,
+      multiIf(countIf(c.state = 'degraded') > 0 OR (countIf(c.state = 'missing') > 0 AND countIf(c.state != 'missing') > 0), 'degraded',
+        countIf(c.state = 'pending') > 0, 'pending', 'available') AS state,
+      toString(count()) AS sources, toString(countIf(c.state = 'available')) AS available,
+      argMax(c.why, indexOf(['available', 'pending', 'missing', 'degraded'], c.state)) AS why
+    FROM (${coverageSql({ from: `greatest(${fullDateRange.from}, toDate(now('UTC'), 'UTC') - {days:UInt16} + 1)`, to: fullDateRange.to })}) AS c
+    GROUP BY c.day, c.kind HAVING countIf(c.state != 'missing') > 0
+    ORDER BY c.day DESC, indexOf(['blocks', 'contract', 'oracle', 'catalogue', 'order_book'], c.kind)`,
+  params: { days },
 });

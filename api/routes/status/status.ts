@@ -2,34 +2,26 @@ import type { z } from 'zod';
 import type { Log } from '../../../infra/log/port.js';
 import { STREAM_SOURCE } from '../../../infra/sources/freshness.js';
 import type { SourceStatusView } from '../../../infra/sources/source-status-view.js';
-import type { Logger } from '../../../infra/telemetry/logger.js';
 import { topics } from '../../../schemas/topics.js';
 import type { SourceStatus } from '../../../schemas/types.gen.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
 import { defineRoute, type Reply, type Route } from '../../http/route.js';
 import { ORDER_BOOK_SOURCE } from '../../order-books/reader.js';
 import { tableGroupEntry } from '../../readiness/load-status.js';
 import type { TableProgress } from '../../readiness/table-progress.js';
 import type { GatewayView } from '../../sources/gateway-view.js';
-import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
 import { alarmOf } from './alarms.js';
 import { metadataObservabilityFrom, numberFrom } from './metadata-observability.js';
 import { noticeOf, sourceEntry, streamEntry } from './source-entry.js';
 import { exampleStatus, statusSchema } from './status.schema.js';
-import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
-
-const COUNTS_CACHE_MS = 30_000;
-const ALARMS_CACHE_MS = 5_000;
+import type { TableFacts } from './table-facts.js';
 
 export interface StatusDeps {
-  readonly tables: Tables;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly progress: Pick<TableProgress, 'current'>;
-  readonly cache: TtlCache;
-  readonly logger: Logger;
+  readonly facts: TableFacts;
   readonly startedAtMs: number;
 }
 
@@ -52,28 +44,6 @@ export function createStatusRoute(deps: StatusDeps): Route {
     const { earliest, next } = await deps.log.bounds(topic, 0);
     return { length: next - earliest, next };
   };
-  const counts = async (): Promise<CountsRow | null> => {
-    try {
-      const cached = await deps.cache.get('status-counts', COUNTS_CACHE_MS, () =>
-        deps.tables.rows<CountsRow>(countsSql),
-      );
-      return cached.value[0] ?? null;
-    } catch (error) {
-      deps.logger.warn({ err: error }, 'status counts are null: the tables cannot be read');
-      return null;
-    }
-  };
-  const alarms = async (): Promise<readonly UnknownEventRow[] | null> => {
-    try {
-      const cached = await deps.cache.get('status-alarms', ALARMS_CACHE_MS, () =>
-        deps.tables.rows<UnknownEventRow>(unknownEventsSql),
-      );
-      return cached.value;
-    } catch (error) {
-      deps.logger.warn({ err: error }, 'status alarms are null: the tables cannot be read');
-      return null;
-    }
-  };
   return defineRoute({
     method: 'get',
     path: '/v1/status',
@@ -91,8 +61,8 @@ export function createStatusRoute(deps: StatusDeps): Route {
       const [chain, stream, row, unknown] = await Promise.all([
         retained(topics.chainHead.name),
         retained(topics.streamEvents.name),
-        counts(),
-        alarms(),
+        deps.facts.counts(),
+        deps.facts.alarms(),
       ]);
       const freshness = new Map(deps.sources.freshness(context.nowMs).map((one) => [one.source, one]));
       const sources = statuses.map((status) => sourceEntry(status, freshness.get(status.source), context.nowMs));
