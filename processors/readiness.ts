@@ -18,13 +18,16 @@ export function statefulCheck(state: { readonly loaded: boolean; readonly lag: n
 export function createReadiness(options: {
   tasks: () => Promise<Record<string, Check>>;
   joined: () => boolean;
-  migrated: () => boolean;
+  /** Null in a process without tables. */
+  migrated: (() => boolean) | null;
 }): () => Promise<Readiness> {
   return async () => {
     const checks: Record<string, Check> = {
       members: options.joined() ? { ok: true } : { ok: false, loading: true, detail: 'joining' },
       ...(await options.tasks()),
-      tables: options.migrated() ? { ok: true } : { ok: false, detail: 'ClickHouse is not ready' },
+      ...(options.migrated === null
+        ? {}
+        : { tables: options.migrated() ? { ok: true } : { ok: false, detail: 'ClickHouse is not ready' } }),
     };
     return { ready: Object.values(checks).every((check) => check.ok), checks };
   };

@@ -62,6 +62,7 @@ export interface Config {
       readonly clickhouse: number;
       readonly ingest: number;
       readonly processors: number;
+      readonly stream: number;
       readonly api: number;
       readonly gateway: number;
     };
@@ -198,6 +199,7 @@ export function loadConfig(env: Environment = process.env): Config {
         clickhouse: e.ADMIN_PORT_CLICKHOUSE,
         ingest: e.ADMIN_PORT_INGEST,
         processors: e.ADMIN_PORT_PROCESSORS,
+        stream: e.ADMIN_PORT_STREAM,
         api: e.ADMIN_PORT_API,
         gateway: e.ADMIN_PORT_GATEWAY,
       },

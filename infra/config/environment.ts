@@ -355,6 +355,11 @@ export const environment = z.object({
   ADMIN_PORT_PROCESSORS: setting(port(9102), 'Monitoring', 'The same of processors.'),
   ADMIN_PORT_API: setting(port(9103), 'Monitoring', 'The same of the API.'),
   ADMIN_PORT_GATEWAY: setting(port(9104), 'Monitoring', 'The same of stream-gateway.'),
+  ADMIN_PORT_STREAM: setting(
+    port(9099),
+    'Monitoring',
+    'The same of processors that run only the tasks of the stream (`npm run processors -- stream`).',
+  ),
 });
 
 /** Parsed environment. */

@@ -5,8 +5,17 @@ import { portInUse, probe, waitFor } from './probe.js';
 import { fatalMessage, parseReadiness, type ReadinessSummary, summarizeReadiness } from './readiness-summary.js';
 
 export interface Service {
-  readonly name: 'clickhouse' | 'ingest' | 'processors' | 'api' | 'stream-gateway' | `stream-gateway-${number}`;
+  readonly name:
+    | 'clickhouse'
+    | 'ingest'
+    | 'processors'
+    | 'stream'
+    | 'api'
+    | 'stream-gateway'
+    | `stream-gateway-${number}`;
   readonly script: string;
+  /** Arguments of the script. */
+  readonly args?: readonly string[];
   readonly adminPort: number;
   /** Ports other than the admin port that must be free before it starts. */
   readonly ports: readonly { readonly host: string; readonly port: number; readonly variable: string }[];
@@ -32,7 +41,15 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
         ];
   return [
     ...store,
-    { name: 'processors', script: `${dist}/processors/main.js`, adminPort: admin.processors, ports: [] },
+    {
+      name: 'processors',
+      script: `${dist}/processors/main.js`,
+      args: ['tables'],
+      adminPort: admin.processors,
+      ports: [],
+    },
+    // In a process of its own, subscribers do not wait for the tables.
+    { name: 'stream', script: `${dist}/processors/main.js`, args: ['stream'], adminPort: admin.stream, ports: [] },
     { name: 'ingest', script: `${dist}/ingest/main.js`, adminPort: admin.ingest, ports: [] },
     {
       name: 'api',
@@ -109,7 +126,7 @@ export function createSupervisor(deps: {
       createChild({
         spec: {
           name: service.name,
-          args: [...deps.nodeFlags, service.script],
+          args: [...deps.nodeFlags, service.script, ...(service.args ?? [])],
           env: { ...deps.env, ...service.env },
         },
         onLine: (line) => {

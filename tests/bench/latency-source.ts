@@ -25,6 +25,7 @@ const ORDER_FILLED_V2: Hex = '0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba9
 const word = (value: bigint | number) => BigInt(value).toString(16).padStart(64, '0');
 const hash = (prefix: string, value: number): Hex =>
   `0x${prefix}${value.toString(16).padStart(64 - prefix.length, '0')}`;
+const address = (value: number): Hex => `0x${value.toString(16).padStart(40, '0')}`;
 const transactionHash = (serial: number) => hash('7e', serial);
 const hex = (value: number): Hex => `0x${value.toString(16)}`;
 
@@ -44,11 +45,11 @@ function fill(block: number, index: number, serial: number): RpcLog {
 /** matchOrders calldata of one maker and one taker for token 777 + `n`. */
 function calldata(n: number): Hex {
   const party = (seed: number) => ({
-    address: hash('', seed).replace(/^0x0{24}/, '0x') as Hex,
+    address: address(seed),
     topic: hash('', seed),
     word: word(seed),
     signerWord: word(seed + 1),
-    signer: hash('', seed + 1).replace(/^0x0{24}/, '0x') as Hex,
+    signer: address(seed + 1),
   });
   const order = { usdc: 5_000_000, shares: 10_000_000, outcome: 0 };
   const match = {
@@ -148,7 +149,7 @@ export function createLatencySource(options: {
     for (let n = 0; !options.stopped(); n++) {
       const dueMs = began + (n * 1000) / eventsPerSecond;
       await waitUntil(dueMs);
-      const transaction = { hash: transactionHash(n), from: hash('', 0xb0b), to: EXCHANGE_V2, input: inputs[n % 50]! };
+      const transaction = { hash: transactionHash(n), from: address(0xb0b), to: EXCHANGE_V2, input: inputs[n % 50]! };
       emittedAt.set(transaction.hash, dueMs);
       emitted += 1;
       yield { type: 'pending', transaction, seenAtMs: Date.now() };

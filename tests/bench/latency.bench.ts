@@ -48,7 +48,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Latency from an event leaving the source to the frame at a subscriber, and from the announcement of a finalized block to its rows in `fills`, through
- * the real log (LMDB, and a Kafka broker where one can run) and the processes clickhouse, processors and stream-gateway. Ingest runs in the bench.
+ * the real log (LMDB, and a Kafka broker where one can run) and the processes clickhouse, processors, stream and stream-gateway. Ingest runs in the bench.
  */
 export async function run(): Promise<void> {
   console.log(
@@ -85,12 +85,12 @@ async function measure(
   eventsPerSecond: number,
 ): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-latency-'));
-  const [clickhouse, api, gateway, ...admin] = await freePorts(8);
+  const [clickhouse, api, gateway, ...admin] = await freePorts(9);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
   const env = {
     ...process.env,
     ODDSTREAM_DATA: dataDir,
-    LOG_LEVEL: 'warn',
+    LOG_LEVEL: 'error',
     CLICKHOUSE_EMBEDDED_PORT: String(clickhouse),
     API_PORT: String(api),
     GATEWAY_PORT: String(gateway),
@@ -98,11 +98,13 @@ async function measure(
     ADMIN_PORT_CLICKHOUSE: String(admin[0]),
     ADMIN_PORT_PROCESSORS: String(admin[1]),
     ADMIN_PORT_GATEWAY: String(admin[2]),
+    ADMIN_PORT_STREAM: String(admin[3]),
     UV_THREADPOOL_SIZE: '16',
     ...(kafkaUrl === undefined ? {} : { LOG_URL: kafkaUrl }),
   };
-  const children = ['infra/clickhouse', 'processors', 'stream-gateway'].map((folder) =>
-    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(dist, folder, 'main.js')], {
+  const commands = [['infra/clickhouse'], ['processors', 'tables'], ['processors', 'stream'], ['stream-gateway']];
+  const children = commands.map(([folder = '', ...args]) =>
+    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(dist, folder, 'main.js'), ...args], {
       env,
       stdio: ['ignore', 'inherit', 'inherit'],
     }),

@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 }, 90_000);
 
-const fourProcesses = ['ingest', 'processors', 'api', 'stream-gateway'] as const;
+const ownProcesses = ['ingest', 'processors', 'stream', 'api', 'stream-gateway'] as const;
 /** Duration of the ClickHouse outage; a manual run may set a longer one. */
 const CLICKHOUSE_DOWN_MS = Number(process.env.ODDSTREAM_TEST_AWAY_MS ?? 12_000);
 
@@ -114,13 +114,13 @@ describe.skipIf(missing !== null)(
         clickhouse: { url: `http://127.0.0.1:${storeProxy.port}`, user: store.user, password: store.password },
       });
       const atWork = async (what: string) => {
-        await eventually(`${what}: all four processes`, async () => fourProcesses.every((name) => product.pid(name)));
+        await eventually(`${what}: all five processes`, async () => ownProcesses.every((name) => product.pid(name)));
       };
       await atWork('at the start');
 
       if (disk !== null) {
         await within('the broker to end, as its disk is full', broker.ended());
-        await expectFailingCheck(product, fourProcesses, 'log', /failing for \d+ s|does not respond/);
+        await expectFailingCheck(product, ownProcesses, 'log', /failing for \d+ s|does not respond/);
         expect(await product.metric('ingest', 'oddstream_log_up')).toBe(0);
         expect(await product.metric('ingest', 'oddstream_log_errors_total')).toBeGreaterThan(0);
         const written = () => product.metric('ingest', 'oddstream_chain_final_written');
@@ -169,7 +169,7 @@ describe.skipIf(missing !== null)(
 
       await untilTablesComplete(product);
       expect(await digest(product)).toEqual(truth.whole);
-      for (const name of fourProcesses)
+      for (const name of ownProcesses)
         await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready, 120_000);
       expect(product.pid('clickhouse')).toBeNull();
       expect(product.output()).toContain('Oddstream is up.');

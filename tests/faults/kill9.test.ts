@@ -36,6 +36,7 @@ describe('kill -9 during the load', () => {
       'ingest',
       'api',
       'stream-gateway',
+      'stream',
       'clickhouse',
       'processors',
       'ingest',

@@ -66,7 +66,7 @@ describe('garbage in every topic', () => {
         return inputs.every((topic) => origins.has(topic.name));
       });
       expect(await first.metric('processors', 'oddstream_sink_dead_letters_total')).toBeGreaterThanOrEqual(15);
-      expect(await first.metric('processors', 'oddstream_stream_dead_letters_total')).toBeGreaterThan(0);
+      expect(await first.metric('stream', 'oddstream_stream_dead_letters_total')).toBeGreaterThan(0);
       for (const name of ['api', 'stream-gateway'] as const)
         expect(await first.metric(name, 'oddstream_unreadable_records_total'), name).toBeGreaterThanOrEqual(4);
       expect(first.output()).not.toMatch(/FATAL|waiting to restart|DOWN/);

@@ -12,7 +12,7 @@ function projectRoot(from: string): string {
   return existsSync(join(from, 'package.json')) ? from : projectRoot(dirname(from));
 }
 const root = projectRoot(dirname(fileURLToPath(import.meta.url)));
-export const processNames = ['clickhouse', 'ingest', 'processors', 'api', 'stream-gateway'] as const;
+export const processNames = ['clickhouse', 'ingest', 'processors', 'stream', 'api', 'stream-gateway'] as const;
 export type ProcessName = (typeof processNames)[number];
 
 /** Output of the products of the running test by data directory, and whether they have ended. */
@@ -71,7 +71,7 @@ export interface Product {
 }
 
 /**
- * Starts the product as `npm start` does after the build: the supervisor and its five processes, on free ports, with a separate data
+ * Starts the product as `npm start` does after the build: the supervisor and its six processes, on free ports, with a separate data
  * directory. Needs `dist/` (the test command builds it).
  */
 export async function startProduct(
@@ -82,7 +82,7 @@ export async function startProduct(
     clickhouse?: { readonly url: string; readonly user: string; readonly password: string };
   } = {},
 ): Promise<Product> {
-  const [api, gateway, orderbook, clickhouse, ...admin] = await freePorts(9);
+  const [api, gateway, orderbook, clickhouse, ...admin] = await freePorts(10);
   const outside = options.clickhouse;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oddstream-e2e-'));
   const script = join(root, 'dist', 'infra', 'up', 'main.js');
@@ -104,8 +104,9 @@ export async function startProduct(
         ADMIN_PORT_CLICKHOUSE: String(admin[0]),
         ADMIN_PORT_INGEST: String(admin[1]),
         ADMIN_PORT_PROCESSORS: String(admin[2]),
-        ADMIN_PORT_API: String(admin[3]),
-        ADMIN_PORT_GATEWAY: String(admin[4]),
+        ADMIN_PORT_STREAM: String(admin[3]),
+        ADMIN_PORT_API: String(admin[4]),
+        ADMIN_PORT_GATEWAY: String(admin[5]),
         ...options.env,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -154,8 +155,12 @@ export async function startProduct(
       return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text };
     },
     pid(name) {
-      const folder = name === 'clickhouse' ? 'infra/clickhouse' : name;
-      return childOf(child.pid ?? -1, `/dist/${folder}/main.js`);
+      const scripts: Partial<Record<ProcessName, string>> = {
+        clickhouse: 'infra/clickhouse/main.js',
+        processors: 'processors/main.js tables',
+        stream: 'processors/main.js stream',
+      };
+      return childOf(child.pid ?? -1, `/dist/${scripts[name] ?? `${name}/main.js`}`);
     },
     supervisorPid: child.pid ?? -1,
     async metric(name, metric) {

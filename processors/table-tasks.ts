@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { createClickHouse } from '../infra/clickhouse/client.js';
+import type { clickHouseConnection } from '../infra/clickhouse/connection.js';
+import { migrate } from '../infra/clickhouse/migrations.js';
+import type { Config } from '../infra/config/config.js';
+import type { Log } from '../infra/log/port.js';
+import type { Logger } from '../infra/telemetry/logger.js';
+import type { Metrics } from '../infra/telemetry/metrics.js';
+import type { Codec } from '../schemas/codec.js';
+import { topics } from '../schemas/topics.js';
+import { createActivityProcessor } from './activity/processor.js';
+import type { Task } from './assignment/task-runner.js';
+import { catalogSink } from './catalog/sink.js';
+import { chainSink } from './chain/sink.js';
+import { createCompactor } from './compaction/compactor.js';
+import { createCopyPnlTask } from './copy-pnl/task.js';
+import { fillsSink } from './fills/sink.js';
+import { createLeaderboardRefresher } from './leaderboards/leaderboard-refresher.js';
+import { createTagLeaderboardRefresher } from './leaderboards/tag-leaderboard-refresher.js';
+import { migrations } from './migrations.js';
+import { oracleSink } from './oracle/sink.js';
+import { createOrderBookTable } from './order-books/order-book-table.js';
+import { createPositionsProcessor } from './positions/processor.js';
+import { pnlSink, positionsSink } from './positions/sink.js';
+import { publishViews } from './public-views/publish.js';
+import { publicViews } from './public-views/views.js';
+import { lagCheck, statefulCheck } from './readiness.js';
+import { runConcurrently } from './run-concurrently.js';
+import { createProgressWriter } from './sink/progress-table.js';
+import { createReconciler } from './sink/reconcile.js';
+import { retryUntilSuccess } from './sink/retry.js';
+import { createSink } from './sink/sink.js';
+import { socialSink } from './social/sink.js';
+import type { StateStores } from './stateful/state-store.js';
+import type { StatefulProcessor } from './stateful/stateful-processor.js';
+import { usageSink } from './usage/sink.js';
+import { createUsageSettlement } from './usage-settlement/usage-settlement.js';
+import { walletActivitySink } from './wallet-activity/sink.js';
+import { walletEventsSink } from './wallet-events/sink.js';
+import { createWalletTagsUpdater } from './wallet-tags/wallet-tags-updater.js';
+
+const sinkDefinitions = [
+  fillsSink,
+  chainSink,
+  oracleSink,
+  catalogSink,
+  usageSink,
+  walletEventsSink,
+  positionsSink,
+  pnlSink,
+  walletActivitySink,
+  socialSink,
+];
+/** Request timeout of an OPTIMIZE FINAL, sufficient for a table of any size. */
+const COMPACTION_TIMEOUT_MS = 12 * 3_600_000;
+
+type StatefulProcessorDeps = Parameters<typeof createActivityProcessor>[0];
+
+const aborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort');
+};
+
+export interface TableTasks {
+  readonly tasks: readonly Task[];
+  /** Creates the tables and the views for analysts, then writes the progress of the sinks until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Whether the tables exist. */
+  migrated(): boolean;
+}
+
+/** The tasks of the group `tables`. Those that write tables wait until `run` has created them. */
+export function createTableTasks(options: {
+  config: Config;
+  log: Log;
+  codec: Codec;
+  connection: Awaited<ReturnType<typeof clickHouseConnection>>;
+  clickhouse: ReturnType<typeof createClickHouse>;
+  stores: StateStores;
+  logger: Logger;
+  metrics: Metrics;
+  /** Whether a task of this process is still loading history. */
+  loading: () => Promise<boolean>;
+}): TableTasks {
+  const { config, log, codec, connection, clickhouse, stores, logger, metrics } = options;
+  /** A task that runs a stateful processor with a local state store of the same name. */
+  const statefulTask = (name: string, open: (deps: StatefulProcessorDeps) => StatefulProcessor): Task => ({
+    name,
+    create: () => {
+      const processor = open({ log, codec, store: stores.open(name), logger, metrics });
+      return { run: processor.run, check: async () => statefulCheck(await processor.state()) };
+    },
+  });
+  const progress = createProgressWriter({ store: clickhouse, logger });
+  let migrated = false;
+  let tablesReady: () => void = () => undefined;
+  const tables = new Promise<void>((resolve) => {
+    tablesReady = resolve;
+  });
+  /** Runs `work` once the tables exist. */
+  const withTables =
+    (work: (signal: AbortSignal) => Promise<void>) =>
+    async (signal: AbortSignal): Promise<void> => {
+      await Promise.race([tables, aborted(signal)]);
+      if (!signal.aborted) await work(signal);
+    };
+  /** A task that readiness does not depend on. */
+  const backgroundTask = (name: string, create: () => { run(signal: AbortSignal): Promise<void> }): Task => ({
+    name,
+    create: () => ({ run: withTables(create().run), check: async () => ({ ok: true }) }),
+  });
+  const tasks: readonly Task[] = [
+    statefulTask('activity', createActivityProcessor),
+    ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
+      statefulTask(`positions-${partition}`, (deps) => createPositionsProcessor({ ...deps, partition })),
+    ),
+    backgroundTask('leaderboards', () => {
+      const deps = { clickhouse, logger, metrics, nowMs: Date.now };
+      const refreshers = [
+        createLeaderboardRefresher({ ...deps, loading: options.loading }),
+        createTagLeaderboardRefresher(deps),
+      ];
+      return { run: async (signal) => void (await Promise.all(refreshers.map(({ run }) => run(signal)))) };
+    }),
+    backgroundTask('copy-pnl', () => createCopyPnlTask({ log, codec, clickhouse, logger, metrics, nowMs: Date.now })),
+    // The API itself reports whether the sums were computed.
+    backgroundTask('wallet-tags', () => createWalletTagsUpdater({ clickhouse, logger, metrics, nowMs: Date.now })),
+    {
+      name: 'order-books',
+      create: () => {
+        const table = createOrderBookTable({ log, codec, clickhouse, logger, metrics, nowMs: Date.now });
+        return {
+          run: withTables(table.run),
+          async check() {
+            const { lag, lastError } = await table.state();
+            return lagCheck(lag, lastError);
+          },
+        };
+      },
+    },
+    backgroundTask('usage-settlement', () =>
+      createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now }),
+    ),
+    backgroundTask('compaction', () => ({
+      async run(signal) {
+        const { compactionEveryMs: everyMs } = config.clickhouse;
+        if (everyMs === null) return aborted(signal);
+        const longTimeoutClient = createClickHouse(
+          { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
+          { logger },
+        );
+        try {
+          await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(signal);
+        } finally {
+          await longTimeoutClient.close();
+        }
+      },
+    })),
+    ...sinkDefinitions.flatMap((definition) =>
+      Array.from(
+        { length: definition.topic.partitions },
+        (_, partition): Task => ({
+          name: `sink ${definition.name}/${definition.topic.name}/${partition}`,
+          create: () => {
+            const deps = { definition, partition, store: clickhouse, logger, metrics };
+            const reconciler = createReconciler(deps);
+            const sink = createSink({ ...deps, log, codec, onCommitted: reconciler.recordCommitted, progress });
+            return {
+              async run(runSignal) {
+                const work = (signal: AbortSignal) =>
+                  runConcurrently(signal, (inner) => [sink.run(inner), reconciler.run(inner)]);
+                try {
+                  await withTables(work)(runSignal);
+                } finally {
+                  sink.removeMetrics();
+                }
+              },
+              async check() {
+                const { lag, lastError } = await sink.state();
+                return lagCheck(lag, lastError);
+              },
+            };
+          },
+        }),
+      ),
+    ),
+  ];
+
+  const prepare = async (signal: AbortSignal): Promise<void> => {
+    const retryOptions = {
+      signal,
+      onFailure: (error: unknown, delayMs: number) =>
+        logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
+    };
+    await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), retryOptions);
+    const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
+    await retryUntilSuccess('publish the views for analysts', () => publishViews(published), retryOptions);
+    migrated = true;
+    tablesReady();
+  };
+
+  return {
+    tasks,
+    async run(signal) {
+      await prepare(signal);
+      await progress.run(signal);
+    },
+    migrated: () => migrated,
+  };
+}
