@@ -1,4 +1,5 @@
 import { indexSetTokenId, tokenPair } from '../../schemas/primitives/ids.js';
+import { oldestTenth } from '../../schemas/primitives/oldest.js';
 import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
 
 const CACHED_CONDITIONS = 20_000;
@@ -15,11 +16,8 @@ export function createTokens() {
     let pair = pairs.get(key);
     if (pair === undefined) {
       pair = tokenPair(collateral as `0x${string}`, conditionId);
-      if (pairs.size >= CACHED_CONDITIONS) {
-        const oldest = pairs.keys().next().value;
-        if (oldest !== undefined) pairs.delete(oldest);
-      }
       pairs.set(key, pair);
+      for (const oldest of oldestTenth(pairs, CACHED_CONDITIONS)) pairs.delete(oldest);
     }
     return pair;
   };

@@ -1,4 +1,5 @@
 import type { AnyEvent } from '../../schemas/codec.js';
+import { oldestTenth } from '../../schemas/primitives/oldest.js';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 
 /** The fields of a market that frames are enriched with. */
@@ -55,8 +56,8 @@ function groupOf(market: CatalogMarket): MarketMetadata['group'] {
 }
 
 /**
- * Creates an index of the catalogue's fields for enrichment. Above `maxMarkets` it evicts the closed market whose last change is oldest; if no
- * market is closed, the open one.
+ * Creates an index of the catalogue's fields for enrichment. Above `maxMarkets` it evicts a tenth of them: the closed markets whose last change is
+ * oldest; if no market is closed, open ones.
  */
 export function createCatalogModel(options: { maxMarkets?: number } = {}): CatalogModel {
   const maxMarkets = options.maxMarkets ?? DEFAULT_MAX_MARKETS;
@@ -112,10 +113,9 @@ export function createCatalogModel(options: { maxMarkets?: number } = {}): Catal
       const before = open.get(event.value.condition_id) ?? closed.get(event.value.condition_id);
       if (before !== undefined) remove(before);
       add(metadataOf(event.value));
-      if (open.size + closed.size > maxMarkets) {
-        const oldest = closed.values().next().value ?? open.values().next().value;
-        if (oldest !== undefined) remove(oldest);
-      }
+      const evictable = closed.size > 0 ? closed : open;
+      const all = { size: open.size + closed.size, keys: () => evictable.values() };
+      for (const oldest of oldestTenth(all, maxMarkets)) remove(oldest);
     },
     marketOfToken: (tokenId) => byToken.get(tokenId),
     marketOfCondition: (conditionId) => open.get(conditionId) ?? closed.get(conditionId),

@@ -1,3 +1,4 @@
+import { oldestTenth } from '../../schemas/primitives/oldest.js';
 import type { ConditionResolved, Retract } from '../../schemas/types.gen.js';
 
 /** Payout numerators of resolved conditions: from final blocks, or from the head until the block is final. */
@@ -31,8 +32,7 @@ export function createResolutions(): Resolutions {
     applyHead(event) {
       if (final.has(event.condition_id)) return;
       head.set(event.condition_id, event);
-      const oldest = head.size > MAX_HEAD ? head.keys().next().value : undefined;
-      if (oldest !== undefined) head.delete(oldest);
+      for (const oldest of oldestTenth(head, MAX_HEAD)) head.delete(oldest);
     },
     retract(event) {
       const orphans = new Set(event.block_hashes);

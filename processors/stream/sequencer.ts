@@ -1,5 +1,6 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import type { Codec } from '../../schemas/codec.js';
+import { oldestTenth } from '../../schemas/primitives/oldest.js';
 import type { Retract, StreamEvent } from '../../schemas/types.gen.js';
 import type { Draft } from './frames/frame.js';
 
@@ -20,7 +21,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
 
   const remember = (id: string) => {
     seen.add(id);
-    if (seen.size > MAX_REMEMBERED_IDS) seen.delete(seen.values().next().value as string);
+    for (const old of oldestTenth(seen, MAX_REMEMBERED_IDS)) seen.delete(old);
   };
   const noteRetract = (hashes: readonly string[]) => {
     for (const hash of hashes) {
