@@ -1,3 +1,4 @@
+import { oldestTenth } from '../../schemas/primitives/oldest.js';
 import type { Hex } from './source.js';
 
 /** A settlement seen in the mempool and not yet in a block. */
@@ -142,13 +143,14 @@ export function createHeadState(options: {
       final = -1;
     },
     expire(nowMs) {
-      let count = 0;
+      const before = waiting.size;
+      for (const oldest of oldestTenth(waiting, options.maxPending)) waiting.delete(oldest);
+      // All have the same time to live, so the oldest expire first.
       for (const [txHash, { deadlineMs }] of waiting) {
-        if (deadlineMs > nowMs && waiting.size <= options.maxPending) continue;
+        if (deadlineMs > nowMs) break;
         waiting.delete(txHash);
-        count += 1;
       }
-      return count;
+      return before - waiting.size;
     },
     get pendingCount() {
       return waiting.size;

@@ -89,6 +89,7 @@ export function createLatencySource(options: {
   const finalizedBlocks: { number: number; atMs: number }[] = [];
   const kept = new Map<number, SourceBlock>();
   let keptLogs = 0;
+  let oldestKept = FIRST_BLOCK;
   let emitted = 0;
   let number = FIRST_BLOCK;
   /** Fills that are in a block. */
@@ -107,10 +108,10 @@ export function createLatencySource(options: {
     number += 1;
     kept.set(block.number, block);
     keptLogs += fills + 1;
-    for (const [oldest, { logs }] of kept) {
-      if (keptLogs <= KEPT_LOGS) break;
-      kept.delete(oldest);
-      keptLogs -= logs.length + 1;
+    for (let old = kept.get(oldestKept); old !== undefined && keptLogs > KEPT_LOGS; old = kept.get(oldestKept)) {
+      kept.delete(oldestKept);
+      oldestKept += 1;
+      keptLogs -= old.logs.length + 1;
     }
     return block;
   };
@@ -180,7 +181,7 @@ export function createLatencySource(options: {
       // A live source ends by its signal.
       if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     },
-    blockByHash: async (wanted) => [...kept.values()].find((block) => block.hash === wanted) ?? null,
+    blockByHash: async (wanted) => kept.get(Number(`0x${wanted.slice(4)}`)) ?? null,
     blockByNumber: async (wanted) => kept.get(wanted) ?? null,
     finalizedNumber: async () => FIRST_BLOCK,
     close: async () => undefined,
