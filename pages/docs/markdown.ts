@@ -39,7 +39,10 @@ export function renderMarkdown(source: string, addressOf: (href: string) => stri
   const html = marked
     .parser(tokens)
     .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
-    .replaceAll('</table>', '</table></div>');
+    .replaceAll('</table>', '</table></div>')
+    // What scrolls must be reachable by keyboard.
+    .replaceAll('<pre>', '<pre tabindex="0">')
+    .replaceAll('<th></th>', '<td></td>');
   return { html, sections };
 }
 

@@ -35,6 +35,13 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
     return page;
   };
 
+  /** Swagger UI renders all operations before it opens one, which takes a while on a busy machine. */
+  const operationIsOpen = (page: Page) =>
+    page
+      .locator('.opblock.is-open .opblock-summary-path', { hasText: 'leaderboard' })
+      .first()
+      .waitFor({ timeout: 90_000 });
+
   it('the search finds a section and an endpoint by keyboard', async () => {
     const page = await open('/docs/socket');
     const search = page.getByLabel('Search the documents');
@@ -45,22 +52,22 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
     await search.fill('/v3/leaderboard');
     await page.locator('#found a', { hasText: 'GET /v3/leaderboard' }).first().waitFor();
     await search.press('Enter');
-    await page.locator('.opblock.is-open .opblock-summary-path', { hasText: 'leaderboard' }).first().waitFor();
+    await operationIsOpen(page);
     await page.getByLabel('Search the documents').fill('no such thing anywhere');
     await page.getByText('Nothing found.').waitFor();
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  }, 150_000);
 
   it('the search opens another operation of the reference while it is open', async () => {
     const page = await open('/docs');
     await page.locator('.opblock').first().waitFor();
     await page.getByLabel('Search the documents').fill('/v3/leaderboard');
     await page.locator('#found a', { hasText: 'GET /v3/leaderboard' }).first().click();
-    await page.locator('.opblock.is-open .opblock-summary-path', { hasText: 'leaderboard' }).first().waitFor();
+    await operationIsOpen(page);
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  }, 150_000);
 
   it.each(['sql', 'socket', 'operations', 'limits'])(
     '/docs/%s has no finding of axe and no sideways scrolling, wide and narrow, light and dark',

@@ -21,6 +21,8 @@ function search(text) {
   return entries
     .map((entry) => {
       const scores = words.map((word) => {
+        // The path of an endpoint follows its method.
+        if (entry.titleLower === word || entry.titleLower.endsWith(` ${word}`)) return 4;
         if (entry.titleLower.startsWith(word)) return 3;
         if (entry.titleLower.includes(word)) return 2;
         return entry.textLower.includes(word) ? 1 : 0;
