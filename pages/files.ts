@@ -1,3 +1,4 @@
+import { watchedContracts } from '../schemas/coverage/sources.js';
 import { appFiles, appPreloads, appScript, appStylesheet } from './app/assets.js';
 import { type AppView, appBody, appViews } from './app/page.js';
 import { consoleFiles } from './console/assets.js';
@@ -19,6 +20,9 @@ import { HTML, type StaticFile } from './static-file.js';
 import { statusFiles, statusPreloads, statusScript, statusStylesheet } from './status/assets.js';
 import { statusBody } from './status/page.js';
 import { testPaymentFiles } from './test-payment/page.js';
+
+/** Contracts that are the counterparty of a taker's own order. */
+const EXCHANGES = watchedContracts.flatMap((one) => (one.exchangeVersion === null ? [] : [one.address])).join(' ');
 
 /** All pages (`/`, `/docs`, `/console`, `/app`, `/status`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
@@ -46,7 +50,7 @@ export function pageFiles(options: {
       script: `<script type="module" src="${appScript}"></script>`,
       sheets: ['/docs/docs.css', appStylesheet],
       preloads: appPreloads(view),
-      attributes: ` class="app" data-view="${view}" ${socketData}`,
+      attributes: ` class="app" data-view="${view}" data-exchanges="${EXCHANGES}" ${socketData}`,
     });
   const dashboardPage = (view: DashboardView) =>
     htmlDocument('Oddstream dashboard', `${pageHeader}${dashboardBody(view, dashboard)}`, {

@@ -5,10 +5,22 @@ import { appCss } from './style.js';
 /** Modules of all views, and the additional modules of each view. */
 const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
-  home: ['home.js'],
-  market: ['market.js', 'candles.js', 'charts.js', 'holders.js', 'live.js', 'order-book.js'],
+  home: ['home.js', 'as-code.js'],
+  market: [
+    'market.js',
+    'as-code.js',
+    'market-code.js',
+    'candles.js',
+    'charts.js',
+    'holders.js',
+    'live.js',
+    'order-book.js',
+  ],
   copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
-  wallet: ['wallet.js', 'charts.js', 'equity.js', 'free-plan.js', 'positions.js'],
+  wallet: [
+    ...['wallet.js', 'as-code.js', 'charts.js', 'csv.js', 'equity.js', 'exposure.js', 'free-plan.js', 'gaps.js'],
+    ...['person.js', 'positions.js', 'wallet-code.js'],
+  ],
 };
 const ASSETS = '/app/assets';
 export const appScript = `${ASSETS}/main.js`;

@@ -55,6 +55,10 @@ const skeleton = '<span class="bone"></span>';
 const table = (id: string, title: string, tools = ''): string =>
   `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
 
+/** Button of `createCsvButton`. */
+const csvButton = (list: string): string =>
+  `<button id="${list}-csv" type="button" aria-label="Download ${list} as CSV">CSV</button><span id="${list}-csv-status" role="status"></span>`;
+
 const radios = (name: string, label: string, values: OptionList, chosen: string): string =>
   `<fieldset class="choice" id="${name}"><legend class="unseen">${label}</legend>${values
     .map(
@@ -73,13 +77,17 @@ const chart = (id: string, title: string, tools: string, summary: string): strin
 <div id="${id}-box" class="chart" aria-busy="true"><div id="${id}-canvas" class="canvas" aria-hidden="true"></div><div id="${id}-state"></div></div>
 <details id="${id}-details"><summary>${summary}</summary><div id="${id}-rows" class="list"></div></details></section>`;
 
+/** Collapsed panel of `showAsCode`. */
+const asCode =
+  '<details id="as-code" class="as-code" hidden><summary>This view as REST, WebSocket and SQL</summary><div id="as-code-body"></div></details>';
+
 const home = `<h1 id="title">Markets and wallets</h1>
 <p class="lead">Every market and wallet of the venue, from the same API you can call. Press <kbd>/</kbd> to search.</p>
-${table('results', 'Newest trades')}`;
+${asCode}${table('results', 'Newest trades')}`;
 
 const market = `<h1 id="title">${skeleton}</h1>
 <p id="facts" class="facts">${skeleton}</p>
-${tiles(2)}
+${asCode}${tiles(2)}
 ${chart(
   'candles',
   'Candles',
@@ -93,7 +101,7 @@ ${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOL
 
 const wallet = `<h1 id="title">Wallet</h1>
 <p id="facts" class="facts">${skeleton}</p>
-${tiles(4)}
+${asCode}${tiles(4)}
 ${chart(
   'equity',
   'Profit',
@@ -103,9 +111,10 @@ ${chart(
 ${table(
   'positions',
   'Positions',
-  `${radios('status', 'Status', STATUSES, '')}${radios('position-sort', 'Sort order of positions', POSITION_SORTS, 'recent')}`,
+  `${radios('status', 'Status', STATUSES, '')}${radios('position-sort', 'Sort order of positions', POSITION_SORTS, 'recent')}${csvButton('positions')}`,
 )}
-${table('trades', 'Trades')}`;
+${table('exposure', 'Open positions by category')}
+${table('trades', 'Trades', csvButton('trades'))}`;
 
 const COPY_PERIODS = ['7d', '14d', '30d', '60d', '90d', '180d'];
 const slider = (id: string, label: string, max: number, step: number, value: number): string =>

@@ -1,7 +1,7 @@
 /** Style of /app, in addition to the sheet of the other pages (colours, fonts, header). */
 export const appCss = `
-body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --down: #c8452f; --bone: #e4e8ed; display: flex; flex-direction: column; min-height: 100vh; }
-@media (prefers-color-scheme: dark) { body.app { --accent: #7db1ff; --good: #5fd38a; --bad: #ff9b8f; --up: #3fb27f; --down: #ef7b66; --bone: #262f3b; } }
+body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --down: #c8452f; --bone: #e4e8ed; --gap: rgb(91 102 117 / 16%); display: flex; flex-direction: column; min-height: 100vh; }
+@media (prefers-color-scheme: dark) { body.app { --accent: #7db1ff; --good: #5fd38a; --bad: #ff9b8f; --up: #3fb27f; --down: #ef7b66; --bone: #262f3b; --gap: rgb(154 166 181 / 16%); } }
 body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app > footer { border-top: 1px solid var(--line); padding: 12px 24px; color: var(--muted); font-size: 13px; text-align: center; }
 .app > footer p { margin: 0; }
@@ -85,6 +85,13 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app details { margin-top: 8px; }
 .app summary { cursor: pointer; font-size: 14px; color: var(--accent); }
 .app .scroll { overflow: auto; max-height: 70vh; border: 1px solid var(--line); border-radius: 8px; }
+.app .as-code { margin: 0 0 20px; }
+.app .code { margin: 0 0 16px; }
+.app .code .bar { margin: 0 0 4px; }
+.app .code h3 { font-size: 14px; margin: 0; }
+.app .code pre { margin: 0; padding: 10px 12px; background: var(--code); border: 1px solid var(--line); border-radius: 6px; font-size: 13px; line-height: 1.5; white-space: pre-wrap; overflow-wrap: anywhere; }
+.app .hint { color: var(--muted); font-size: 13px; margin: 6px 0; overflow-wrap: anywhere; }
+.app meter { width: 80px; height: 10px; vertical-align: middle; }
 .app table { width: 100%; border-collapse: separate; border-spacing: 0; font-size: 14px; font-variant-numeric: tabular-nums; }
 .app th { position: sticky; top: 0; z-index: 2; background: var(--panel); color: var(--muted); font-weight: 600; text-align: left; vertical-align: bottom; white-space: normal; border-bottom: 1px solid var(--line); }
 .app :is(th, td) { padding: 7px 12px; }

@@ -1,7 +1,6 @@
 /** Style of /status, in addition to the sheets of /docs and /app. */
 export const statusCss = `
 .app .overall { font-size: 17px; font-weight: 600; margin: 0 0 4px; }
-.app .hint { color: var(--muted); font-size: 13px; }
 .app .day-legend { display: flex; flex-wrap: wrap; gap: 4px 16px; }
 .app .day-legend .day { width: 14px; height: 14px; margin-right: 6px; vertical-align: -2px; }
 .app .calendar { display: flex; flex-wrap: wrap; gap: 16px 24px; }

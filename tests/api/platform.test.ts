@@ -715,6 +715,7 @@ describe('pages', () => {
       'side',
       'sort_by',
       'group_by',
+      'matches_only',
       ...['start', 'start_time', 'end', 'end_time', 'market', 'slug'],
     ]);
     expect(trades?.parameters.find((parameter) => parameter.name === 'limit')).toMatchObject({

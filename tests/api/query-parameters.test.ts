@@ -182,7 +182,7 @@ it.each<[string, readonly string[]]>([
   ['/v2/onchain/tags', ['details', 'prefix', 'min_markets', 'sort', 'limit']],
   ['/v2/onchain/wallets/{address}/trades/all', ['from', 'to']],
   ['/v2/onchain/markets/{token_id}/trades/all', ['from', 'to']],
-  ['/v3/trades', [...times, ...paging, ...fillFilters, ...byOrder, 'builder', 'side']],
+  ['/v3/trades', [...times, ...paging, ...fillFilters, ...byOrder, 'builder', 'side', 'matches_only']],
   ['/v3/wallets/{address}/trades', [...times, ...paging, ...fillFilters, ...byOrder, 'side', 'include_combos']],
   ['/v3/wallets/{address}/combos/trades', [...combo, 'side']],
   ['/v3/markets/{token_id}/trades', [...times, ...paging, ...byOrder, 'min_amount_usd']],

@@ -482,4 +482,28 @@ describe('newest page', () => {
       api.clock.nowMs = before;
     }
   });
+
+  it("matches_only leaves out the takers' own orders", async () => {
+    const [maker, taker] = [0, 1].map((index) => ({
+      block: 950_000,
+      logIndex: index,
+      timestampS: T + 2_000_000,
+      orderHash: hex32(0xf000 + index),
+      txHash: hex32(0xf100),
+      side: index === 0 ? ('SELL' as const) : ('BUY' as const),
+      tokenId: '889000',
+      usdc: 1_000_000n,
+      shares: 2_000_000n,
+      takerOrder: index === 1,
+    }));
+    await api.clickhouse.insertRows(
+      'fills',
+      [maker, taker].map((fill) => fillRow(fill as FillInput)),
+    );
+    const hashes = async (query: string) =>
+      (await trades(query)).trades.map((row) => (row as { order_hash?: string }).order_hash);
+    expect(await hashes('token_id=889000')).toEqual([taker?.orderHash, maker?.orderHash]);
+    expect(await hashes('token_id=889000&matches_only=true')).toEqual([maker?.orderHash]);
+    expect((await hashes('limit=1&matches_only=true'))[0]).toBe(maker?.orderHash);
+  });
 });

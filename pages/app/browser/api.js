@@ -3,6 +3,11 @@
 import { readKey, storeKey } from '/console/key.js';
 import { el } from './dom.js';
 
+const { port, socket: configured } = document.body.dataset;
+/** Address of the event socket. */
+export const socketUrl =
+  configured || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${port}/ws`;
+
 let key = readKey();
 /** The API has rejected a request because of the plan of this key. */
 let limited = false;

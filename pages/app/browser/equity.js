@@ -6,14 +6,16 @@ import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { count, profit, utc } from './format.js';
 import { paidOnly } from './free-plan.js';
+import { gapBars, incompleteDays } from './gaps.js';
 
-/** Curves by name. `read(body)`: `[Unix seconds, USD]`, oldest first. */
+/** Curves by name. `read(body)`: `[Unix seconds, USD]`, oldest first. `isCumulative`: values count from the first trade, also in a shorter period. */
 const CURVES = {
   market: {
     periods: ['1D', '1W', '1M', 'ALL'],
     first: 'ALL',
     path: (wallet) => `/v1/trader/${wallet}/pnl`,
     read: ({ series }) => series.map(({ timestamp, pnl }) => [timestamp, pnl]),
+    isCumulative: true,
     words: 'After fees; open positions at the prices of each point.',
   },
   realized: {
@@ -21,17 +23,38 @@ const CURVES = {
     first: 'all',
     path: (wallet) => `/v2/trader/${wallet}/equity`,
     read: ({ raw }) => raw.curve.map(({ t, pnl }) => [t, pnl]),
+    isCumulative: false,
     words: 'Before fees; positions in the order of their first activity.',
   },
 };
+
+const HOUR_S = 3_600;
+
+/**
+ * Points of a curve. Over all time it begins at 0 before the first trade; a shorter period of a cumulative curve counts from the value at its start.
+ */
+function pointsOf(curve, body, isAllTime) {
+  // Points of the same second are steps of one sum: the last one counts.
+  const points = [...new Map(curve.read(body)).entries()].map(([time, value]) => ({ time, value }));
+  const [first, second] = points;
+  if (first === undefined) return points;
+  if (isAllTime || !curve.isCumulative) {
+    const step = second === undefined ? HOUR_S : second.time - first.time;
+    return first.value === 0 ? points : [{ time: first.time - step, value: 0 }, ...points];
+  }
+  return points.map(({ time, value }) => ({ time, value: value - first.value }));
+}
 
 export function createEquity(address) {
   const { box, canvas, state, legend, details, rows } = panel('equity');
   let chart = null;
   let line = null;
+  let bands = null;
   let shown = [];
+  let incomplete = new Set();
   let generation = 0;
 
+  const isAllTime = () => chosenOf('period').toUpperCase() === 'ALL';
   const lineColours = () => {
     const [up, down] = [colour('--up'), colour('--down')];
     return {
@@ -50,8 +73,9 @@ export function createEquity(address) {
         ? null
         : [
             ['', utc(point.time)],
-            ['Profit', profit(point.value)],
+            [isAllTime() ? 'Profit' : 'Profit of the period', profit(point.value)],
             [CURVES[chosenOf('curve')].words, ''],
+            ...(incomplete.size === 0 ? [] : [['Shaded: days without complete data.', '']]),
           ],
     );
 
@@ -65,6 +89,13 @@ export function createEquity(address) {
         lineWidth: 2,
         priceFormat: { type: 'custom', minMove: 0.01, formatter: profit },
       });
+      bands = chart.addSeries(charts.HistogramSeries, {
+        priceScaleId: 'gaps',
+        lastValueVisible: false,
+        priceLineVisible: false,
+        base: 0,
+      });
+      bands.priceScale().applyOptions({ scaleMargins: { top: 0, bottom: 0 } });
       chart.subscribeCrosshairMove(({ time: at, seriesData }) => {
         const point = seriesData.get(line);
         showLegend(at === undefined || point === undefined ? shown.at(-1) : { time: at, value: point.value });
@@ -72,15 +103,19 @@ export function createEquity(address) {
       dark.addEventListener('change', () => {
         chart.applyOptions(chartOptions());
         line.applyOptions(lineColours());
+        bands.setData(gapBars(shown, incomplete, colour('--gap')));
       });
     }
     line.setData(shown);
+    bands.setData(gapBars(shown, incomplete, colour('--gap')));
     chart.timeScale().fitContent();
   };
 
   const clear = () => {
     shown = [];
+    incomplete = new Set();
     line?.setData([]);
+    bands?.setData([]);
     showLegend();
     list();
   };
@@ -89,8 +124,14 @@ export function createEquity(address) {
     if (!details.open) return;
     numberTable(rows, {
       label: 'Profit over time',
-      names: ['Time, UTC', 'Profit'],
-      rows: shown.toReversed().map(({ time: at, value }) => [time(at), gain(value)]),
+      names: ['Time, UTC', 'Profit', 'Data'],
+      rows: shown
+        .toReversed()
+        .map(({ time: at, value }) => [
+          time(at),
+          gain(value),
+          incomplete.has(utc(at).slice(0, 10)) ? 'incomplete day' : 'complete',
+        ]),
       foot: [`${count(shown.length)} points`],
     });
   };
@@ -102,9 +143,11 @@ export function createEquity(address) {
     state.replaceChildren();
     try {
       const body = await get(curve.path(address), { period: chosenOf('period') });
+      const points = pointsOf(curve, body, isAllTime());
+      const days = points.length === 0 ? new Set() : await incompleteDays(points[0].time, points.at(-1).time);
       if (started !== generation) return;
-      // Points of the same second are steps of one sum: the last one counts.
-      shown = [...new Map(curve.read(body)).entries()].map(([at, value]) => ({ time: at, value }));
+      shown = points;
+      incomplete = days;
       if (shown.length === 0) state.replaceChildren(el('p', { class: 'dim' }, 'No profit or loss in this period.'));
       await draw();
       if (started !== generation) return;

@@ -1,11 +1,8 @@
 // New trades of a market from the event socket, through the console's client.
 
 import { openStream } from '/console/stream.js';
-import { currentKey } from './api.js';
+import { currentKey, socketUrl } from './api.js';
 import { $ } from './dom.js';
-
-const { port, socket: configured } = document.body.dataset;
-const socketUrl = configured || `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.hostname}:${port}/ws`;
 
 /** Number of recent trades to show first: the API's lists contain final trades only. */
 const SNAPSHOT = 50;

@@ -1,18 +1,22 @@
 // /app/market/{condition, token or slug}
 
 import { ApiError, get, problem } from './api.js';
+import { showAsCode } from './as-code.js';
 import { createCandles } from './candles.js';
 import { $, choose, chosenOf, el, tile, time, title } from './dom.js';
 import { kindOf, price, short, sourceOf, usd } from './format.js';
 import { createHolders } from './holders.js';
 import { createLive } from './live.js';
+import { marketCode } from './market-code.js';
 import { createOrderBook } from './order-book.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { fromFrame, marketColumns, tradeKey, tradesPage } from './trades.js';
+import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage } from './trades.js';
 
 /** Fewer candles are not worth a chart. */
 const FEW_CANDLES = 5;
+/** Rows of a page of a list. */
+const PAGE = 50;
 
 const PATHS = {
   condition: (id) => `/v3/markets/condition/${id}`,
@@ -139,11 +143,12 @@ export async function showMarket(id) {
   void showPrices();
 
   const filter = market.condition_id === null ? { token_id: first } : { condition_id: market.condition_id };
+  showAsCode(() => marketCode({ market, filter, first, page: PAGE }));
   void createHolders(market).reload();
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,
-    load: (cursor) => tradesPage(get, '/v3/trades', filter, cursor),
+    load: (cursor) => tradesPage(get, '/v3/trades', { ...filter, matches_only: true }, cursor),
     keyOf: tradeKey,
     empty: 'This market has no trades yet.',
   });
@@ -152,7 +157,7 @@ export async function showMarket(id) {
   const live = createLive({
     condition: market.condition_id,
     onTrade(frame) {
-      trades.prepend(fromFrame(frame));
+      if (isMatch(frame)) trades.prepend(fromFrame(frame));
       candles.touched();
     },
     onReturn: () => void trades.reload(),

@@ -10,6 +10,7 @@ const fromList = (row) => ({
   key: `${row.transaction_hash}-${row.id.slice(row.id.lastIndexOf('_') + 1)}`,
   atS: Number(row.timestamp),
   wallet: row.maker,
+  taker: row.taker,
   side: row.direction,
   outcome: row.outcome,
   title: row.market,
@@ -22,6 +23,10 @@ const fromList = (row) => ({
   tx: row.transaction_hash,
 });
 
+const exchanges = new Set(document.body.dataset.exchanges?.split(' '));
+/** True for the fill of a maker's order; the taker's own order, whose counterparty is the exchange, repeats the sum of those fills. */
+export const isMatch = ({ data }) => !exchanges.has(data.taker);
+
 /** A `trade` frame of the event socket. */
 export function fromFrame({ data }) {
   const [usdUnits, shareUnits] =
@@ -30,6 +35,7 @@ export function fromFrame({ data }) {
     key: `${data.tx_hash}-${data.log_index}`,
     atS: Math.floor(data.timestamp / 1000),
     wallet: data.maker,
+    taker: data.taker,
     side: data.side,
     outcome: data.outcome ?? null,
     title: data.market_title ?? null,
@@ -56,9 +62,11 @@ const market = (row) =>
 
 const columns = {
   time: { title: 'Time, UTC', cell: (row) => time(row.atS) },
-  wallet: { title: 'Wallet', cell: (row) => wallet(row.wallet) },
-  rowWallet: { title: 'Wallet', cell: (row) => wallet(row.wallet, true) },
+  maker: { title: 'Maker', cell: (row) => wallet(row.wallet) },
+  rowMaker: { title: 'Maker', cell: (row) => wallet(row.wallet, true) },
+  taker: { title: 'Taker', wide: true, cell: (row) => wallet(row.taker) },
   market: { title: 'Market', kind: 'text', cell: market },
+  makerSide: { title: 'Maker side', cell: (row) => side(row.side) },
   side: { title: 'Side', cell: (row) => side(row.side) },
   outcome: { title: 'Outcome', cell: (row) => row.outcome ?? short(row.token) },
   price: { title: 'Price per share', kind: 'num', cell: (row) => price(row.price) },
@@ -73,11 +81,11 @@ const columns = {
 };
 
 const pick = (...names) => names.map((name) => columns[name]);
-export const marketColumns = pick('time', 'side', 'outcome', 'price', 'shares', 'usd', 'rowWallet', 'fee', 'tx');
+export const marketColumns = pick('time', 'makerSide', 'outcome', 'price', 'shares', 'usd', 'rowMaker', 'taker', 'tx');
 export const walletColumns = pick('time', 'market', 'side', 'outcome', 'price', 'shares', 'usd', 'fee', 'tx');
 export const freeWalletColumns = [
   ...pick('time', 'market', 'side', 'outcome', 'price'),
   { ...columns.shares, wide: false },
   ...pick('tx'),
 ];
-export const newestColumns = pick('time', 'market', 'wallet', 'side', 'outcome', 'price', 'usd');
+export const newestColumns = pick('time', 'market', 'makerSide', 'outcome', 'price', 'usd', 'maker', 'taker');

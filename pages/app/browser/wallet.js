@@ -1,28 +1,22 @@
 // /app/wallet/{address}
 
 import { get, isPaidOnly, problem } from './api.js';
-import { $, el, gain, tile, title } from './dom.js';
+import { showAsCode } from './as-code.js';
+import { createCsvButton, positionCsv, tradeCsv } from './csv.js';
+import { $, chosenOf, el, gain, tile, title } from './dom.js';
 import { createEquity } from './equity.js';
-import { count, kindOf, short, usd } from './format.js';
+import { showExposure } from './exposure.js';
+import { count, kindOf, short, usd, walletPath } from './format.js';
 import { createFreeTrades, paidOnly } from './free-plan.js';
+import { findPerson, personFacts } from './person.js';
 import { createPositions } from './positions.js';
 import { createTable } from './table.js';
 import { tradeKey, tradesPage, walletColumns } from './trades.js';
+import { walletCode } from './wallet-code.js';
 
-const KINDS = { deposit_wallet: 'deposit wallet', safe: 'safe', proxy: 'proxy wallet' };
-
-/** Shows name and type of the wallet, if known. */
-async function identity(address) {
-  const shown = el('span', { class: 'mono' }, address);
-  try {
-    const found = await get(`/v1/resolve/${encodeURIComponent(address)}`);
-    if (found.username !== null) title(found.username);
-    const kind = KINDS[found.type];
-    $('facts').replaceChildren(shown, ...(kind === undefined ? [] : [el('span', {}, kind)]));
-  } catch (error) {
-    $('facts').replaceChildren(shown, el('span', {}, error.message));
-  }
-}
+/** Rows of a page of a list, and of a page of a download. */
+const PAGE = 50;
+const CSV_PAGE = 300;
 
 const tilesOf = (summary) => [
   tile('Profit', gain(summary.total_pnl), `${usd(summary.total_volume)} traded`),
@@ -65,20 +59,72 @@ async function showApiError(text) {
   }
 }
 
-export function showWallet(address) {
+/** Shows what is known of the person; moves to the trading wallet if the address is an owner key that has not traded. Resolves to false then. */
+async function showPerson(address) {
+  const shown = el('span', { class: 'mono' }, address);
+  $('facts').replaceChildren(shown);
+  try {
+    const { person, wallet } = await findPerson(address, new URLSearchParams(location.search).get('from'));
+    if (wallet !== address) {
+      location.replace(`${walletPath(wallet)}?from=${address}`);
+      return false;
+    }
+    $('facts').replaceChildren(shown, ...personFacts(address, person));
+  } catch (error) {
+    $('facts').replaceChildren(shown, el('span', {}, error.message));
+  }
+  return true;
+}
+
+/** Buttons that download all positions and trades. */
+function createDownloads(address) {
+  createCsvButton({
+    id: 'positions-csv',
+    name: () => `oddstream-positions-${address}.csv`,
+    columns: positionCsv,
+    async load(cursor) {
+      const query = { status: chosenOf('status'), sort: 'recent', limit: CSV_PAGE, offset: cursor };
+      const page = await get(`/v3/wallets/${address}/positions`, query);
+      return { rows: page.positions, next: page.next_offset };
+    },
+  });
+  createCsvButton({
+    id: 'trades-csv',
+    name: () => `oddstream-trades-${address}.csv`,
+    columns: tradeCsv,
+    async load(cursor) {
+      const page = await get(`/v3/wallets/${address}/trades`, { side: 'maker', limit: CSV_PAGE, cursor });
+      return { rows: page.trades, next: page.next_cursor };
+    },
+  });
+}
+
+/** What the free plan does not include has no downloads. */
+function withoutDownloads() {
+  for (const id of ['positions-csv', 'trades-csv']) $(id).hidden = true;
+}
+
+export async function showWallet(address) {
   title(`Wallet ${short(address)}`);
   if (kindOf(address) !== 'wallet') return showApiError(address);
+  if (!(await showPerson(address))) return;
   void showSummary(address);
-  void identity(address);
   void createEquity(address).show();
   void createPositions(address).reload();
+  void showExposure(address);
+  createDownloads(address);
+  showAsCode(() => walletCode(address, PAGE));
   // The wallet's own orders only: a taker order's row already includes the makers' fills that it matched.
   const trades = createTable({
     id: 'trades',
     columns: walletColumns,
     load: (cursor) => tradesPage(get, `/v3/wallets/${address}/trades`, { side: 'maker' }, cursor),
     keyOf: tradeKey,
-    instead: (error) => (isPaidOnly(error) ? createFreeTrades(address) : null),
+    instead(error) {
+      if (!isPaidOnly(error)) return null;
+      withoutDownloads();
+      return createFreeTrades(address);
+    },
     empty: 'This wallet has not traded.',
   });
   return trades.reload();

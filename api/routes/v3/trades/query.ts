@@ -90,6 +90,10 @@ export const tradesQuery = z.object({
   side: makerSide.optional(),
   ...sorted,
   ...byOrder,
+  matches_only: v3.flag(
+    'matches_only',
+    "Each match once, as its maker's order: without the takers' own orders, which repeat the sum of the makers' fills.",
+  ),
 });
 
 export const walletTradesQuery = z.object({
@@ -169,6 +173,7 @@ export interface FillQuery {
   readonly min_amount?: bigint;
   readonly builder?: string;
   readonly side?: string;
+  readonly matches_only?: boolean;
 }
 
 /** Names that the catalogue must translate to tokens. */
@@ -195,6 +200,7 @@ export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilt
     minMakerAmount: query.min_amount ?? null,
     builder: storedBuilderCode(query.builder),
     side: query.side === 'BUY' || query.side === 'SELL' ? query.side : null,
+    matchesOnly: query.matches_only ?? false,
     beyond: query.cursor ?? null,
   };
 }
