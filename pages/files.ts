@@ -24,6 +24,27 @@ import { testPaymentFiles } from './test-payment/page.js';
 /** Contracts that are the counterparty of a taker's own order. */
 const EXCHANGES = watchedContracts.flatMap((one) => (one.exchangeVersion === null ? [] : [one.address])).join(' ');
 
+/** Titles and descriptions of the app's views before their data is loaded, and for previews of links. */
+const APP_CARDS: Readonly<Record<AppView, { title: string; description: string }>> = {
+  home: {
+    title: 'Markets and wallets · Oddstream',
+    description: 'Current 5-minute windows, large trades, top wallets and every market of the venue, live.',
+  },
+  market: {
+    title: 'Market · Oddstream',
+    description:
+      'Prices, candles, order book, trades and holders of a prediction market, live, with the source of each price.',
+  },
+  wallet: {
+    title: 'Wallet · Oddstream',
+    description: 'Profit over time, positions, exposure and trades of a wallet, exact to the base unit.',
+  },
+  copy: {
+    title: 'Copy trading · Oddstream',
+    description: 'What copying the trades of wallets would have brought, with slippage.',
+  },
+};
+
 /** All pages (`/`, `/docs`, `/console`, `/app`, `/status`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
@@ -46,7 +67,8 @@ export function pageFiles(options: {
     attributes: ` class="console" ${socketData}`,
   });
   const appPage = (view: AppView) =>
-    htmlDocument('Oddstream', `${pageHeader}${appBody(view)}`, {
+    htmlDocument(APP_CARDS[view].title, `${pageHeader}${appBody(view)}`, {
+      description: APP_CARDS[view].description,
       script: `<script type="module" src="${appScript}"></script>`,
       sheets: ['/docs/docs.css', appStylesheet],
       preloads: appPreloads(view),
@@ -60,6 +82,7 @@ export function pageFiles(options: {
       attributes: ` class="app dash" data-view="${view}"`,
     });
   const statusPage = htmlDocument('Oddstream status', `${pageHeader}${statusBody}`, {
+    description: 'Sources, lag of the tables, alarms, and which days of data are complete.',
     script: `<script type="module" src="${statusScript}"></script>`,
     sheets: ['/docs/docs.css', appStylesheet, statusStylesheet],
     preloads: statusPreloads,

@@ -1,3 +1,5 @@
+import { recordedScript } from './status/assets.js';
+
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
@@ -11,15 +13,36 @@ const stylesheetLink = (href: string): string => `<link rel="stylesheet" href="$
 const preloadLink = (href: string): string => `<link rel="modulepreload" href="${href}">`;
 export const REFERENCE_STYLESHEET = '/docs/swagger-ui.css';
 
-/** Complete HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body. */
+const DESCRIPTION =
+  'Prediction-market data: markets, wallets, trades, prices and order books over REST, WebSocket and SQL.';
+/** What other sites and messengers show of a link. */
+const card = (title: string, description: string): string =>
+  [
+    ['name', 'description', description],
+    ['property', 'og:site_name', 'Oddstream'],
+    ['property', 'og:type', 'website'],
+    ['property', 'og:title', title],
+    ['property', 'og:description', description],
+    ['name', 'twitter:card', 'summary'],
+  ]
+    .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeHtml(text ?? '')}">`)
+    .join('');
+/** Complete HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body; `description`: for previews of links. */
 export function htmlDocument(
   title: string,
   body: string,
-  options: { script?: string; sheets?: readonly string[]; preloads?: readonly string[]; attributes?: string } = {},
+  options: {
+    script?: string;
+    sheets?: readonly string[];
+    preloads?: readonly string[];
+    attributes?: string;
+    description?: string;
+  } = {},
 ): string {
+  const { description = DESCRIPTION } = options;
   const { script = '', sheets = [REFERENCE_STYLESHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title><link rel="icon" href="${ICON}">${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}</body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>${card(title, description)}<link rel="icon" href="${ICON}">${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}<script type="module" src="${recordedScript}"></script></body></html>`;
 }
 
 /** Header with the navigation of all pages. */
-export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div></header>`;
+export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div></header><p id="recorded" class="recorded" role="note" hidden></p>`;

@@ -5,16 +5,19 @@ import { appCss } from './style.js';
 /** Modules of all views, and the additional modules of each view. */
 const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
-  home: ['home.js', 'as-code.js'],
+  home: ['home.js', 'as-code.js', 'home-code.js', 'home-stream.js', 'live.js', 'overview.js', 'windows.js'],
   market: [
-    'market.js',
-    'as-code.js',
-    'market-code.js',
-    'candles.js',
-    'charts.js',
-    'holders.js',
-    'live.js',
-    'order-book.js',
+    ...[
+      'market.js',
+      'as-code.js',
+      'candles.js',
+      'charts.js',
+      'coin-price.js',
+      'holders.js',
+      'live.js',
+      'market-code.js',
+    ],
+    ...['market-tiles.js', 'order-book.js', 'related.js'],
   ],
   copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
   wallet: [
@@ -29,7 +32,7 @@ export const appStylesheet = `${ASSETS}/app.css`;
 /** Scripts of a view, preloaded in parallel instead of one after the other. */
 export const appPreloads = (view: AppView): readonly string[] => [
   ...[...SHARED_MODULES, ...VIEW_MODULES[view]].map((name) => `${ASSETS}/${name}`),
-  ...['key.js', ...(view === 'home' ? [] : ['library.js'])].map((name) => `/console/${name}`),
+  ...['key.js', ...(view === 'home' ? ['stream.js'] : ['library.js'])].map((name) => `/console/${name}`),
 ];
 
 /** Scripts and style sheet of /app. */

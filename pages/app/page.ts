@@ -4,6 +4,14 @@ const sameTextOptions = (values: readonly string[]): OptionList => values.map((v
 
 const RESOLUTIONS = ['1m', '5m', '15m', '1h', '4h', '1d'];
 const FIRST_RESOLUTION = '1h';
+const CHART_KINDS: OptionList = [
+  ['candles', 'Candles'],
+  ['line', 'Line'],
+];
+const UNITS: OptionList = [
+  ['cents', '¢'],
+  ['percent', '%'],
+];
 const HOLDER_SORTS: OptionList = [
   ['amount', 'Largest'],
   ['volume', 'Most bought'],
@@ -52,8 +60,8 @@ const keyForm = `<form id="key-form" class="notice" hidden>
 const skeleton = '<span class="bone"></span>';
 
 /** Table of `createTable`; the browser adds head, rows and footer. */
-const table = (id: string, title: string, tools = ''): string =>
-  `<section id="${id}-panel"><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
+const table = (id: string, title: string, tools = '', hidden = ''): string =>
+  `<section id="${id}-panel"${hidden}><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div><div id="${id}" class="list" aria-busy="true"></div></section>`;
 
 /** Button of `createCsvButton`. */
 const csvButton = (list: string): string =>
@@ -71,8 +79,8 @@ const tiles = (count: number): string =>
   `<dl id="tiles" class="tiles" aria-busy="true">${`<div><dt>${skeleton}</dt><dd>${skeleton}</dd></div>`.repeat(count)}</dl>`;
 
 /** Chart with its legend, states and the same numbers as a table. */
-const chart = (id: string, title: string, tools: string, summary: string): string =>
-  `<section><div class="bar"><h2>${title}</h2>${tools}</div>
+const chart = (id: string, title: string, tools: string, summary: string, hidden = ''): string =>
+  `<section id="${id}-panel"${hidden}><div class="bar"><h2 id="${id}-title">${title}</h2>${tools}</div>
 <p id="${id}-legend" class="legend">&nbsp;</p>
 <div id="${id}-box" class="chart" aria-busy="true"><div id="${id}-canvas" class="canvas" aria-hidden="true"></div><div id="${id}-state"></div></div>
 <details id="${id}-details"><summary>${summary}</summary><div id="${id}-rows" class="list"></div></details></section>`;
@@ -81,9 +89,16 @@ const chart = (id: string, title: string, tools: string, summary: string): strin
 const asCode =
   '<details id="as-code" class="as-code" hidden><summary>This view as REST, WebSocket and SQL</summary><div id="as-code-body"></div></details>';
 
+/** Box of a part of the home page that refreshes itself. */
+const box = (id: string, title: string): string =>
+  `<section><h2>${title}</h2><div id="${id}" class="list" aria-busy="true">${skeleton}</div></section>`;
+
 const home = `<h1 id="title">Markets and wallets</h1>
 <p class="lead">Every market and wallet of the venue, from the same API you can call. Press <kbd>/</kbd> to search.</p>
-${asCode}${table('results', 'Newest trades')}`;
+${asCode}<div id="overview">${tiles(4)}
+<div class="columns">${box('windows', 'Current 5-minute windows')}${box('top-wallets', 'Top wallets by profit')}</div>
+<div class="columns">${table('large', 'Large trades')}${box('events', 'Busiest crypto events')}</div></div>
+${table('results', 'Newest trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}`;
 
 const market = `<h1 id="title">${skeleton}</h1>
 <p id="facts" class="facts">${skeleton}</p>
@@ -91,13 +106,16 @@ ${asCode}${tiles(2)}
 ${chart(
   'candles',
   'Candles',
-  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Resolution', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}`,
+  `<fieldset class="choice" id="outcome" hidden><legend class="unseen">Outcome</legend></fieldset>${radios('resolution', 'Resolution', sameTextOptions(RESOLUTIONS), FIRST_RESOLUTION)}${radios('kind', 'Kind of chart', CHART_KINDS, 'candles')}${radios('unit', 'Unit of prices', UNITS, 'cents')}`,
   'Candles as a table',
 )}
+${chart('coin', 'Price of the coin', '', 'Prices as a table', ' hidden')}
 <section id="book" aria-busy="true"><div class="bar"><h2>Order book</h2><p id="book-state" class="book-state">${skeleton}</p></div>
 <div class="book"><div id="book-depth" class="depth"></div><div id="book-ladder"></div></div></section>
 ${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}
-${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOLDER_SORTS, 'amount'))}`;
+${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOLDER_SORTS, 'amount'))}
+${table('related', 'Other markets of the event', '', ' hidden')}
+<details id="rules" hidden><summary>Rules</summary><p id="rules-text" class="rules"></p></details>`;
 
 const wallet = `<h1 id="title">Wallet</h1>
 <p id="facts" class="facts">${skeleton}</p>

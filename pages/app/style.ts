@@ -85,6 +85,11 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app details { margin-top: 8px; }
 .app summary { cursor: pointer; font-size: 14px; color: var(--accent); }
 .app .scroll { overflow: auto; max-height: 70vh; border: 1px solid var(--line); border-radius: 8px; }
+.app .rules { white-space: pre-line; font-size: 14px; color: var(--muted); max-width: 80ch; overflow-wrap: anywhere; }
+.app .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 0 24px; align-items: start; }
+.app .columns > * { min-width: 0; }
+.app .columns h2 { margin: 8px 0; }
+.app .columns .scroll { max-height: 440px; }
 .app .as-code { margin: 0 0 20px; }
 .app .code { margin: 0 0 16px; }
 .app .code .bar { margin: 0 0 4px; }

@@ -1,14 +1,16 @@
 /** Style of the pages, in addition to Swagger UI's sheet. System fonts; follows the browser's colour scheme. */
 export const docsCss = `
-:root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #0b5cd5; --code: #eef1f5; --width: 1128px; }
+:root { --bg: #ffffff; --panel: #f6f7f9; --text: #1b2430; --muted: #5b6675; --line: #dde2e8; --accent: #0b5cd5; --code: #eef1f5; --note-text: #6b3d00; --note-bg: #fff3dc; --width: 1128px; }
 @media (prefers-color-scheme: dark) {
-  :root { --bg: #11151b; --panel: #181e26; --text: #e3e8ef; --muted: #9aa6b5; --line: #2b3441; --accent: #6ea8ff; --code: #0c1015; }
+  :root { --bg: #11151b; --panel: #181e26; --text: #e3e8ef; --muted: #9aa6b5; --line: #2b3441; --accent: #6ea8ff; --code: #0c1015; --note-text: #ffd591; --note-bg: #3a2a10; }
 }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--bg); color: var(--text); font: 16px/1.55 system-ui, -apple-system, 'Segoe UI', sans-serif; }
 header { border-bottom: 1px solid var(--line); background: var(--panel); }
 header > div { display: flex; gap: 8px 24px; align-items: baseline; flex-wrap: wrap; max-width: var(--width); margin: 0 auto; padding: 14px 24px; }
 header .brand { font-weight: 700; font-size: 18px; color: var(--text); text-decoration: none; }
+.recorded { margin: 0; padding: 6px 24px; font-size: 13px; text-align: center; color: var(--note-text); background: var(--note-bg); border-bottom: 1px solid var(--line); }
+.recorded[hidden] { display: none; }
 header nav { display: flex; gap: 16px; flex-wrap: wrap; }
 a { color: var(--accent); }
 a:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }

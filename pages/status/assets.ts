@@ -3,6 +3,8 @@ import { statusCss } from './style.js';
 
 const MODULES = ['main.js', 'calendar.js', 'notices.js', 'tables.js'];
 const ASSETS = '/status/assets';
+/** Marks recorded input; loaded by every page. */
+export const recordedScript = `${ASSETS}/recorded.js`;
 export const statusScript = `${ASSETS}/main.js`;
 export const statusStylesheet = `${ASSETS}/status.css`;
 
@@ -16,6 +18,6 @@ export const statusPreloads: readonly string[] = [
 export function statusFiles(): readonly StaticFile[] {
   return [
     { path: statusStylesheet, content: statusCss, type: CSS, maxAgeS: 0 },
-    ...moduleFiles({ prefix: ASSETS, folder: 'status/browser', names: MODULES }),
+    ...moduleFiles({ prefix: ASSETS, folder: 'status/browser', names: [...MODULES, 'recorded.js'] }),
   ];
 }

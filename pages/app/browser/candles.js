@@ -3,21 +3,24 @@
 import { colour, dark, loadCharts } from '/console/library.js';
 import { get, problem } from './api.js';
 import { chartOptions, numberTable, panel, setLegend } from './charts.js';
-import { el, time } from './dom.js';
+import { $, chosenOf, el, time } from './dom.js';
 import { count, price, shares, usd, utc } from './format.js';
 
 const PAGE = 120;
 /** Number of candles left of the visible range below which older ones are loaded. */
 const MARGIN = 20;
 const REFRESH_MS = 15_000;
+/** A price per share in the chosen unit: cents, or percent of the payout. */
+const inUnit = (value) => `${Number((value * 100).toFixed(2))} ${chosenOf('unit') === 'percent' ? '%' : '¢'}`;
 /** Scale labels; empty outside of 0 to 1 USD, the range of a share's price. */
-const onScale = (value) => (value < -0.0005 || value > 1.0005 ? '' : `$${value.toFixed(3)}`);
+const onScale = (value) => (value < -0.0005 || value > 1.0005 ? '' : inUnit(value));
 
 /** The panel of candles. */
 export function createCandles() {
   const { box, canvas, state, legend, details, rows } = panel('candles');
   let chart = null;
   let bars = null;
+  let line = null;
   let volumes = null;
   /** start -> candle. */
   let byStart = new Map();
@@ -44,10 +47,10 @@ export function createCandles() {
         ? null
         : [
             ['', utc(candle.time)],
-            ['Open', price(candle.open)],
-            ['High', price(candle.high)],
-            ['Low', price(candle.low)],
-            ['Close', price(candle.close)],
+            ['Open', inUnit(candle.open)],
+            ['High', inUnit(candle.high)],
+            ['Low', inUnit(candle.low)],
+            ['Close', inUnit(candle.close)],
             ['Volume', usd(candle.volume_usd)],
             ['Trades', count(candle.trades)],
           ],
@@ -59,6 +62,11 @@ export function createCandles() {
       chart = charts.createChart(canvas, chartOptions());
       bars = chart.addSeries(charts.CandlestickSeries, {
         ...barColours(),
+        priceFormat: { type: 'custom', minMove: 0.001, formatter: onScale },
+      });
+      line = chart.addSeries(charts.LineSeries, {
+        color: colour('--accent'),
+        lineWidth: 2,
         priceFormat: { type: 'custom', minMove: 0.001, formatter: onScale },
       });
       volumes = chart.addSeries(charts.HistogramSeries, {
@@ -76,10 +84,15 @@ export function createCandles() {
       dark.addEventListener('change', () => {
         chart.applyOptions(chartOptions());
         bars.applyOptions(barColours());
+        line.applyOptions({ color: colour('--accent') });
         volumes.setData(shown.map(volumeOf));
       });
     }
-    bars.setData(shown.map(({ time: at, open, high, low, close }) => ({ time: at, open, high, low, close })));
+    const isLine = chosenOf('kind') === 'line';
+    bars.setData(
+      isLine ? [] : shown.map(({ time: at, open, high, low, close }) => ({ time: at, open, high, low, close })),
+    );
+    line.setData(isLine ? shown.map(({ time: at, close }) => ({ time: at, value: close })) : []);
     volumes.setData(shown.map(volumeOf));
   };
 
@@ -154,6 +167,12 @@ export function createCandles() {
   };
 
   details.addEventListener('toggle', list);
+  for (const id of ['unit', 'kind'])
+    $(id).addEventListener('change', () => {
+      if (chart === null) return;
+      void draw();
+      showLegend(shown.at(-1));
+    });
   setInterval(() => {
     if (!stale || busy || document.hidden) return;
     stale = false;

@@ -1,16 +1,23 @@
 // /app: search results, or the newest trades.
 
 import { get } from './api.js';
-import { showAsCode, sqlText } from './as-code.js';
+import { showAsCode } from './as-code.js';
 import { $, el, title } from './dom.js';
 import { marketPath, usd } from './format.js';
+import { newestCode, searchCode } from './home-code.js';
+import { LARGE_USD, openHomeStream } from './home-stream.js';
+import { createLive } from './live.js';
+import { showOverview } from './overview.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { newestColumns, tradeKey, tradesPage } from './trades.js';
+import { fromFrame, isMatch, largeColumns, newestColumns, tradeKey, tradesPage } from './trades.js';
+import { createWindows } from './windows.js';
 
 const PAGE = 50;
 /** Each match is one row. */
 const NEWEST = { matches_only: true };
+/** Rows of a list that grows by itself. */
+const MAX_LIVE_ROWS = 300;
 
 const marketColumns = [
   {
@@ -23,71 +30,62 @@ const marketColumns = [
   { title: 'Tags', kind: 'text', wide: true, cell: (row) => (row.tag_slugs ?? []).join(', ') },
 ];
 
-/** The code of the newest trades. */
-const tradesCode = () => ({
-  rest: [{ title: 'newest trades', path: '/v3/trades', query: { ...NEWEST, limit: PAGE } }],
-  socket: [
-    {
-      title: 'new trades',
-      message: {
-        action: 'subscribe',
-        type: 'trades',
-        filters: { event_types: ['trade'], snapshot_count: PAGE },
-      },
-    },
-  ],
-  sql: [
-    {
-      title: 'newest trades',
-      text: `SELECT traded_at, slug, maker_side, outcome, price, match_usd, maker, taker, tx_hash
-FROM trades
-WHERE day >= (SELECT max(day) FROM volume_days) - 1
-ORDER BY block_number DESC, log_index DESC
-LIMIT ${PAGE}`,
-    },
-  ],
-});
+/** Large trades: the newest ones, then new ones as they come. */
+function createLargeTrades() {
+  const table = createTable({
+    id: 'large',
+    columns: largeColumns,
+    load: (cursor) => tradesPage(get, '/v3/trades', { ...NEWEST, min_amount_usd: LARGE_USD }, cursor),
+    keyOf: tradeKey,
+    keepNewest: MAX_LIVE_ROWS,
+    empty: `Waiting for a trade of at least $${LARGE_USD}.`,
+    isQuiet: true,
+  });
+  $('large-title').textContent = `Trades of at least $${LARGE_USD}`;
+  void table.reload();
+  return table;
+}
 
-/** The code of search results: every word must occur. */
-const searchCode = (words) => ({
-  rest: [{ title: 'markets', path: '/v3/markets/search', query: { q: words, limit: PAGE } }],
-  socket: [],
-  sql: [
-    {
-      title: 'markets',
-      text: `SELECT condition_id, question, status, catalogue_volume_usd, tags
-FROM markets
-WHERE ${words
-        .split(/\s+/)
-        .map(
-          (word) =>
-            `positionCaseInsensitiveUTF8(concat(question, '\\n', slug, '\\n', event_title), ${sqlText(word)}) > 0`,
-        )
-        .join('\n  AND ')}
-ORDER BY catalogue_volume_usd DESC, condition_id
-LIMIT ${PAGE}`,
+function showNewest() {
+  showAsCode(() => newestCode(PAGE));
+  const table = createTable({
+    id: 'results',
+    columns: newestColumns,
+    load: (cursor) => tradesPage(get, '/v3/trades', NEWEST, cursor),
+    keyOf: tradeKey,
+    keepNewest: MAX_LIVE_ROWS,
+    empty: 'Waiting for the first trade.',
+  });
+  void table.reload();
+  createLive({
+    filters: {},
+    onTrade(frame) {
+      if (isMatch(frame)) table.prepend(fromFrame(frame));
     },
-  ],
-});
+    onReturn: () => void table.reload(),
+  });
+  showOverview();
+  const windows = createWindows();
+  const large = createLargeTrades();
+  openHomeStream({
+    onPrice: windows.onPrice,
+    onTrade(frame) {
+      if (isMatch(frame)) large.prepend(fromFrame(frame));
+    },
+  });
+}
 
 export function showHome() {
   const words = new URLSearchParams(location.search).get('q')?.trim() ?? '';
   if (words === '') {
-    const table = createTable({
-      id: 'results',
-      columns: newestColumns,
-      load: (cursor) => tradesPage(get, '/v3/trades', NEWEST, cursor),
-      keyOf: tradeKey,
-      empty: 'No trade has been recorded yet.',
-    });
-    showAsCode(tradesCode);
-    void table.reload();
+    showNewest();
     return;
   }
+  $('overview').remove();
   $('q').value = words;
   $('results-title').textContent = 'Search results, largest volume first';
   title(`Search: ${words}`);
-  showAsCode(() => searchCode(words));
+  showAsCode(() => searchCode(words, PAGE));
   const table = createTable({
     id: 'results',
     columns: marketColumns,

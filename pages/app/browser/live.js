@@ -1,4 +1,4 @@
-// New trades of a market from the event socket, through the console's client.
+// New trades from the event socket, through the console's client.
 
 import { openStream } from '/console/stream.js';
 import { currentKey, socketUrl } from './api.js';
@@ -14,18 +14,21 @@ const WORDS = {
   closed: '',
 };
 
-/** Button that follows a market live. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden. */
-export function createLive({ condition, onTrade, onReturn }) {
+/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden. */
+export function createLive({ filters, onTrade, onReturn }) {
   const button = $('live');
   const status = $('live-status');
   let stream = null;
   let following = false;
 
   const start = () => {
-    const filters = { condition_ids: [condition], event_types: ['trade'], snapshot_count: SNAPSHOT };
     stream = openStream({
       url: `${socketUrl}?${new URLSearchParams({ key: currentKey() })}`,
-      message: { action: 'subscribe', type: 'trades', filters },
+      message: {
+        action: 'subscribe',
+        type: 'trades',
+        filters: { ...filters, event_types: ['trade'], snapshot_count: SNAPSHOT },
+      },
       on: {
         bytes() {
           // The gateway counts these bytes.

@@ -3,12 +3,15 @@
 import { ApiError, get, problem } from './api.js';
 import { showAsCode } from './as-code.js';
 import { createCandles } from './candles.js';
-import { $, choose, chosenOf, el, tile, time, title } from './dom.js';
-import { kindOf, price, short, sourceOf, usd } from './format.js';
+import { neighbours, showCoinPrice, upDownOf } from './coin-price.js';
+import { $, choose, chosenOf, el, time, title } from './dom.js';
+import { kindOf, short, usd } from './format.js';
 import { createHolders } from './holders.js';
 import { createLive } from './live.js';
 import { marketCode } from './market-code.js';
+import { createMarketTiles } from './market-tiles.js';
 import { createOrderBook } from './order-book.js';
+import { showRelated } from './related.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
 import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage } from './trades.js';
@@ -44,8 +47,13 @@ async function find(id) {
 function facts(market) {
   if (market.condition_id === null) return [el('span', {}, 'Not in the catalogue.')];
   const winner = market.winning_outcome_index;
-  const state = winner === null ? statusOf(market) : `resolved: ${market.outcomes[winner] ?? winner}`;
+  const state =
+    winner === null
+      ? `${statusOf(market)}${market.closed ? ', not settled on the chain yet' : ''}`
+      : `resolved: ${market.outcomes[winner] ?? winner}, as the chain paid`;
   const parts = [el('span', {}, state)];
+  const upDown = upDownOf(market.slug);
+  if (upDown !== null) parts.push(...neighbours(upDown));
   if (market.end_date !== null) {
     const endS = Date.parse(`${market.end_date.slice(0, 19).replace(' ', 'T')}Z`) / 1000;
     parts.push(el('span', {}, 'ends ', time(endS)));
@@ -60,16 +68,6 @@ function facts(market) {
   if (market.event_title && market.event_title !== market.question) parts.push(el('span', {}, market.event_title));
   parts.push(el('span', { class: 'mono', title: market.condition_id }, short(market.condition_id)));
   return parts;
-}
-
-async function priceTile(token, outcome) {
-  try {
-    const { source, price: value, updated_at: at } = await get(`/v3/markets/${token}/price`);
-    const when = at === null ? [] : [', ', time(Date.parse(`${at.replace(' ', 'T')}Z`) / 1000)];
-    return tile(outcome, source === null ? '–' : price(value), sourceOf(source), ...when);
-  } catch (error) {
-    return tile(outcome, '–', error.message);
-  }
 }
 
 function outcomeChoice(market, chosen) {
@@ -133,18 +131,16 @@ export async function showMarket(id) {
   void firstCandles(candles, market);
   createOrderBook(() => chosenOf('outcome') ?? first).start();
 
-  const showPrices = async () => {
-    const tiles = market.token_ids.map((token, index) =>
-      priceTile(token, market.token_outcomes[index] ?? short(token)),
-    );
-    $('tiles').replaceChildren(...(await Promise.all(tiles)));
-    $('tiles').removeAttribute('aria-busy');
-  };
-  void showPrices();
-
   const filter = market.condition_id === null ? { token_id: first } : { condition_id: market.condition_id };
   showAsCode(() => marketCode({ market, filter, first, page: PAGE }));
-  void createHolders(market).reload();
+  const holders = createHolders(market);
+  void holders.reload();
+  const tiles = createMarketTiles(market, { onRefresh: () => void holders.refresh() });
+  void tiles.load();
+  const upDown = upDownOf(market.slug);
+  if (upDown === null) $('coin-panel').remove();
+  else void showCoinPrice(upDown);
+  void showRelated(market);
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,
@@ -155,9 +151,12 @@ export async function showMarket(id) {
   await trades.reload();
   if (market.condition_id === null) return;
   const live = createLive({
-    condition: market.condition_id,
+    filters: { condition_ids: [market.condition_id] },
     onTrade(frame) {
-      if (isMatch(frame)) trades.prepend(fromFrame(frame));
+      if (!isMatch(frame)) return;
+      const trade = fromFrame(frame);
+      trades.prepend(trade);
+      tiles.onTrade(trade);
       candles.touched();
     },
     onReturn: () => void trades.reload(),

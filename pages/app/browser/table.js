@@ -5,13 +5,25 @@ import { $, bone, el } from './dom.js';
 import { count } from './format.js';
 
 const BONES = 6;
+/** Interval of attempts of a quiet list after an error that may pass. */
+const RETRY_MS = 10_000;
 
 /**
  * Creates a table. `id`: of its box; the heading is `<id>-title`. `columns`: `{ title, cell(row), kind: 'num' | 'text' | undefined, wide }`; wide columns
  * are hidden on narrow screens. `load(cursor)`: resolves to `{ rows, next }`; cursor null: first page; next null: last page. `keyOf(row)`: rows with a
- * key that is already shown are skipped. `empty`: text of an empty list. `instead(error)`: replaces the table after an error by another one, or null.
+ * key that is already shown are skipped. `empty`: text of an empty list. `instead(error)`: replaces the table after an error by another one, or null. `keepNewest`: most rows per loaded page of a list that rows are prepended to. `isQuiet`: errors are shown as a note, not as an alert.
  */
-export function createTable({ id, columns, load, keyOf, empty, onError = null, instead = () => null }) {
+export function createTable({
+  id,
+  columns,
+  load,
+  keyOf,
+  empty,
+  onError = null,
+  instead = () => null,
+  keepNewest = null,
+  isQuiet = false,
+}) {
   const box = $(id);
   const head = el(
     'tr',
@@ -26,9 +38,13 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
   );
   const foot = el('div', { class: 'foot' });
   box.replaceChildren(scroll, foot);
-  let shown = new Set();
+  /** key -> row. */
+  let shown = new Map();
   let next = null;
   let generation = 0;
+  let pages = 0;
+  /** Older rows were removed: the next page would leave a gap. */
+  let isTrimmed = false;
   /** Rows that arrive while the first page is loading; null afterwards. */
   let queued = null;
 
@@ -50,12 +66,33 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
     scroll.hidden = body.childElementCount === 0;
   };
 
+  const append = (rows) => {
+    for (const row of rows) {
+      const line = rowOf(row);
+      shown.set(keyOf(row), line);
+      body.append(line);
+    }
+  };
+  /** Removes the oldest rows of a list that grows by itself. */
+  const trim = (most) => {
+    if (shown.size <= most) return;
+    const kept = new Set([...body.children].slice(0, most));
+    for (const [key, line] of shown) {
+      if (kept.has(line)) continue;
+      line.remove();
+      shown.delete(key);
+    }
+    isTrimmed = true;
+  };
+
   const putOnTop = (rows) => {
     for (const row of rows) {
       if (shown.has(keyOf(row))) continue;
-      shown.add(keyOf(row));
-      body.prepend(rowOf(row, true));
+      const line = rowOf(row, true);
+      shown.set(keyOf(row), line);
+      body.prepend(line);
     }
+    if (keepNewest !== null) trim(keepNewest * Math.max(1, pages));
     if (!box.hasAttribute('aria-busy')) footer(true);
     hideEmpty();
   };
@@ -74,9 +111,9 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
       if (started !== generation) return;
       for (const row of waiting) row.remove();
       const rows = page.rows.filter((row) => !shown.has(keyOf(row)));
-      for (const row of rows) shown.add(keyOf(row));
-      body.append(...rows.map((row) => rowOf(row)));
+      append(rows);
       next = page.next;
+      pages += 1;
       const arrived = queued ?? [];
       queued = null;
       if (arrived.length > 0) putOnTop(arrived);
@@ -90,7 +127,10 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
         next = cursor;
         void more();
       };
-      foot.replaceChildren(problem(error, again));
+      if (isQuiet) {
+        foot.replaceChildren(el('p', {}, error.message));
+        if ([0, 429].includes(error.status) || error.status >= 500) setTimeout(again, RETRY_MS);
+      } else foot.replaceChildren(problem(error, again));
       onError?.(error);
     }
     box.removeAttribute('aria-busy');
@@ -102,8 +142,9 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
       foot.replaceChildren(typeof empty === 'function' ? empty() : el('p', {}, empty));
       return;
     }
-    const words = el('span', { role: 'status' }, `${count(shown.size)} shown${next === null ? ', that is all' : ''}`);
-    if (next === null) {
+    const rest = isTrimmed ? ', the newest' : next === null ? ', that is all' : '';
+    const words = el('span', { role: 'status' }, `${count(shown.size)} shown${rest}`);
+    if (next === null || isTrimmed) {
       const hadFocus = !first && document.activeElement === document.body;
       foot.replaceChildren(words);
       if (hadFocus) scroll.focus({ preventScroll: true });
@@ -120,12 +161,30 @@ export function createTable({ id, columns, load, keyOf, empty, onError = null, i
   };
 
   return {
+    /** Requests the first page again and replaces its rows in place; not while more pages are shown or a row has the focus. */
+    async refresh() {
+      const started = generation;
+      const isInUse = () =>
+        started !== generation || pages > 1 || box.hasAttribute('aria-busy') || body.contains(document.activeElement);
+      if (isInUse()) return;
+      const page = await load(null).catch(() => null);
+      // Without a response the rows stay as they are.
+      if (page === null || isInUse()) return;
+      next = page.next;
+      shown = new Map();
+      body.replaceChildren();
+      append(page.rows);
+      footer(true);
+      hideEmpty();
+    },
     /** Loads the first page again. */
     reload() {
       generation += 1;
+      pages = 0;
       queued = [];
       next = null;
-      shown = new Set();
+      shown = new Map();
+      isTrimmed = false;
       body.replaceChildren();
       return more();
     },

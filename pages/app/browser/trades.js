@@ -88,4 +88,6 @@ export const freeWalletColumns = [
   { ...columns.shares, wide: false },
   ...pick('tx'),
 ];
+/** Without the wallets: a list in half of the page. */
+export const largeColumns = pick('time', 'market', 'makerSide', 'price', 'usd');
 export const newestColumns = pick('time', 'market', 'makerSide', 'outcome', 'price', 'usd', 'maker', 'taker');

@@ -16,9 +16,10 @@ const utf8 = new TextEncoder();
 
 /**
  * Opens the socket and subscribes; after a lost connection it resumes after the last seq. `on.frame(frame, text)`: per event and control frame; the events
- * of a snapshot one by one. `on.bytes(n)`: per message, as received. `on.state(name, detail)`: connecting, open, waiting, closed.
+ * of a snapshot one by one. `on.bytes(n)`: per message, as received. `on.state(name, detail)`: connecting, open, waiting, closed. `further`: messages sent
+ * after it, which do not resume.
  */
-export function openStream({ url, message, on }) {
+export function openStream({ url, message, further = [], on }) {
   let socket = null;
   let lastSeq = 0;
   let waitMs = FIRST_WAIT_MS;
@@ -56,6 +57,7 @@ export function openStream({ url, message, on }) {
       const resume = lastSeq > 0 && message.type !== 'chainlink';
       const filters = resume ? { ...message.filters, since_seq: lastSeq } : message.filters;
       socket.send(JSON.stringify({ ...message, filters }));
+      for (const one of further) socket.send(JSON.stringify(one));
       pings = setInterval(() => socket.send('{"action":"ping"}'), PING_MS);
     };
     socket.onmessage = ({ data }) => {

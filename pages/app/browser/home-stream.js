@@ -1,0 +1,44 @@
+// The event socket of the home page: large trades and oracle prices over one connection, closed while the page is hidden.
+
+import { openStream } from '/console/stream.js';
+import { currentKey, socketUrl } from './api.js';
+
+/** USD from which a trade is large. */
+export const LARGE_USD = 500;
+const SNAPSHOT = 20;
+
+const TRADES = {
+  action: 'subscribe',
+  type: 'trades',
+  filters: { event_types: ['trade'], min_size: LARGE_USD, snapshot_count: SNAPSHOT },
+};
+const PRICES = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
+
+/** `onTrade(frame)`, `onPrice(frame)`: per event. */
+export function openHomeStream({ onTrade, onPrice }) {
+  let stream = null;
+  const open = () => {
+    stream = openStream({
+      url: `${socketUrl}?${new URLSearchParams({ key: currentKey() })}`,
+      message: TRADES,
+      further: [PRICES],
+      on: {
+        bytes() {
+          // The gateway counts these bytes.
+        },
+        frame(frame) {
+          if (frame.type === 'trade') onTrade(frame);
+          if (frame.type === 'price_feed') onPrice(frame);
+        },
+        state(name) {
+          if (name === 'closed') stream = null;
+        },
+      },
+    });
+  };
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) stream?.close();
+    else if (stream === null) open();
+  });
+  open();
+}

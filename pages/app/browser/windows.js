@@ -1,0 +1,131 @@
+// Current 5-minute up-or-down markets: time left, price to beat, price now, probability of Up.
+
+import { get } from './api.js';
+import { $, el, gain } from './dom.js';
+import { marketPath, usd } from './format.js';
+import { smallTable } from './overview.js';
+
+const LENGTH_S = 300;
+/** Probabilities are requested again this often; prices come from the event socket. */
+const REFRESH_MS = 30_000;
+const RETRY_MS = 5_000;
+
+const COLUMNS = [
+  ['Coin', null],
+  ['Up', 'num'],
+  ['Price to beat', 'num'],
+  ['Price', 'num'],
+  ['Difference', 'num wide'],
+  ['Ends in', 'num'],
+];
+
+const left = (seconds) =>
+  seconds <= 0 ? 'ended' : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+
+export function createWindows() {
+  const box = $('windows');
+  /** slug -> `{ coin, slug, up, beat, cells }`. */
+  let rows = new Map();
+  let startS = 0;
+  /** coin -> price now. */
+  const prices = new Map();
+
+  const show = (row) => {
+    const now = prices.get(row.coin) ?? null;
+    row.cells.beat.textContent = row.beat === null ? 'not known yet' : usd(row.beat);
+    row.cells.price.textContent = now === null ? '–' : usd(now);
+    row.cells.difference.replaceChildren(now === null || row.beat === null ? '–' : gain(now - row.beat));
+    row.cells.up.textContent = row.up === null ? '–' : `${(row.up * 100).toFixed(0)} %`;
+  };
+  const tick = () => {
+    const seconds = startS + LENGTH_S - Math.floor(Date.now() / 1000);
+    for (const row of rows.values()) row.cells.left.textContent = left(seconds);
+    if (seconds < -2 && startS > 0) {
+      startS = 0;
+      void load();
+    }
+  };
+  /** Requests the prices to beat that are not known yet. */
+  const readPricesToBeat = async () => {
+    await Promise.all(
+      [...rows.values()]
+        .filter(({ beat }) => beat === null)
+        .map(async (row) => {
+          const pair = await get('/v1/crypto/price', { symbol: row.coin, window: startS }).catch(() => null);
+          row.beat = pair?.openPrice ?? null;
+          if (!prices.has(row.coin) && pair?.closePrice != null) prices.set(row.coin, pair.closePrice);
+          show(row);
+        }),
+    );
+  };
+
+  const draw = (markets) => {
+    rows = new Map();
+    for (const {
+      slug,
+      markets: [market],
+    } of markets) {
+      const coin = slug.split('-')[0].toUpperCase();
+      const cells = Object.fromEntries(['up', 'beat', 'price', 'difference', 'left'].map((name) => [name, el('span')]));
+      rows.set(slug, { coin, slug, up: market?.outcomePrices[0] ?? null, beat: null, cells });
+    }
+    box.replaceChildren(
+      rows.size === 0
+        ? el('p', { class: 'dim' }, 'Waiting for the catalogue: it does not list the current windows yet.')
+        : smallTable(
+            'Current 5-minute windows',
+            COLUMNS,
+            [...rows.values()].map(({ coin, slug, cells }) => [
+              el('a', { class: 'row', href: marketPath(slug) }, coin),
+              ...[cells.up, cells.beat, cells.price, cells.difference, cells.left],
+            ]),
+          ),
+    );
+    for (const row of rows.values()) show(row);
+  };
+
+  const load = async () => {
+    let nextMs = REFRESH_MS;
+    try {
+      const { markets, windowStart } = await get('/v1/crypto/active');
+      const isSame = windowStart === startS && markets.length === rows.size;
+      startS = windowStart;
+      if (!isSame) draw(markets);
+      for (const {
+        slug,
+        markets: [market],
+      } of markets) {
+        const row = rows.get(slug);
+        if (row === undefined) continue;
+        row.up = market?.outcomePrices[0] ?? null;
+        show(row);
+      }
+      tick();
+      await readPricesToBeat();
+      if (rows.size === 0 || [...rows.values()].some(({ beat }) => beat === null)) nextMs = RETRY_MS;
+    } catch (error) {
+      if (rows.size === 0) box.replaceChildren(el('p', { class: 'dim' }, error.message));
+      nextMs = RETRY_MS;
+    }
+    box.removeAttribute('aria-busy');
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (!document.hidden) void load();
+    }, nextMs);
+  };
+  let timer;
+  setInterval(tick, 1_000);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) void load();
+  });
+  void load();
+
+  return {
+    /** Takes a `price_feed` frame of the event socket. */
+    onPrice({ feed, data }) {
+      const coin = feed.split('/')[0];
+      prices.set(coin, data.price);
+      for (const row of rows.values()) if (row.coin === coin) show(row);
+    },
+  };
+}
