@@ -1,6 +1,6 @@
 import { watchedContracts } from '../schemas/coverage/sources.js';
 import { appFiles, appPreloads, appScript, appStylesheet } from './app/assets.js';
-import { type AppView, appBody, appViews } from './app/page.js';
+import { type AppView, appBody, appViews, MARKET_TITLE } from './app/page.js';
 import { consoleFiles } from './console/assets.js';
 import { consoleBody } from './console/page.js';
 import {
@@ -31,7 +31,7 @@ const APP_CARDS: Readonly<Record<AppView, { title: string; description: string }
     description: 'Current 5-minute windows, large trades, top wallets and every market of the venue, live.',
   },
   market: {
-    title: 'Market · Oddstream',
+    title: MARKET_TITLE,
     description:
       'Prices, candles, order book, trades and holders of a prediction market, live, with the source of each price.',
   },

@@ -6,6 +6,8 @@ import { listen } from './server.js';
 
 const openApi = { info: { title: 'Test', version: '1' }, paths: {} };
 
+const marketTitle = async (id: string) => (id === 'snow' ? 'Snow & $& "ice"?' : null);
+
 const connectSourceOf = async (
   socket: SocketAddress,
   path: string,
@@ -13,7 +15,7 @@ const connectSourceOf = async (
 ): Promise<string | undefined> => {
   const app = express();
   const dashboard = { hasProvider: false, hasBilling: false };
-  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
+  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false, marketTitle });
   const server = await listen(app, { host, port: 0 });
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
@@ -40,7 +42,7 @@ it.each([
   const app = express();
   const socket = { url: null, port: 8081 };
   const dashboard = { hasProvider: false, hasBilling };
-  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false });
+  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false, marketTitle });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     for (const path of paths) {
@@ -52,6 +54,38 @@ it.each([
     }
     const account = await (await fetch(`http://127.0.0.1:${server.port}/dashboard`)).text();
     expect(account.includes('packages-panel')).toBe(hasPrices);
+  } finally {
+    await server.close(500);
+  }
+});
+
+it('the page of a market has its title where links are previewed, escaped', async () => {
+  const app = express();
+  const socket = { url: null, port: 8081 };
+  const dashboard = { hasProvider: false, hasBilling: false };
+  mountPages(app, {
+    openApi,
+    asyncApi: {},
+    baseUrl: 'http://api.test',
+    socket,
+    dashboard,
+    testPayments: false,
+    marketTitle,
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const pageOf = async (id: string) => {
+    const response = await fetch(`http://127.0.0.1:${server.port}/app/market/${id}`);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    return response.text();
+  };
+  try {
+    const known = await pageOf('snow');
+    expect(known).toContain('<title>Snow &#38; $&#38; &#34;ice&#34;? · Oddstream</title>');
+    expect(known).toContain('<meta property="og:title" content="Snow &#38; $&#38; &#34;ice&#34;? · Oddstream">');
+    const unknown = await pageOf('other');
+    expect(unknown).toContain('<meta property="og:title" content="Market · Oddstream">');
+    expect(unknown).toMatch(/<meta name="description" content="[^"]{40,}">/);
   } finally {
     await server.close(500);
   }

@@ -2,7 +2,9 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import type { SocketAddress } from '../../pages/content-security-policy.js';
 import type { DashboardOptions } from '../../pages/dashboard/page.js';
 import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
+import { appViews, MARKET_TITLE } from '../../pages/app/page.js';
 import { pageFiles } from '../../pages/files.js';
+import { escapeHtml } from '../../pages/layout.js';
 import type { StaticFile } from '../../pages/static-file.js';
 import { createMemoryFile } from './memory-file.js';
 import { guardPage } from './site-guards.js';
@@ -33,6 +35,8 @@ export function mountPages(
     socket: SocketAddress;
     dashboard: DashboardOptions;
     testPayments: boolean;
+    /** Title of a market by its id in the path, for previews of links; null if unknown. */
+    marketTitle: (id: string) => Promise<string | null>;
   },
 ): void {
   // Clients on any origin may read the documents; pages and their assets are for this origin only.
@@ -43,7 +47,8 @@ export function mountPages(
   const guard = guardPage(new URL(options.baseUrl).origin);
   for (const file of pageFiles(options)) {
     const path = file.path.replace(/\{(\w+)\}/g, ':$1');
-    app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serveFile(file));
+    const serve = file.path === appViews.market ? serveMarket(file, options.marketTitle) : serveFile(file);
+    app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serve);
   }
 }
 
@@ -52,11 +57,29 @@ const entryPointsForClients: RequestHandler = (request, response, next) => {
   else response.json(ENTRY_POINTS);
 };
 
+/** The page of a market, with the market's title where its card has the general one. */
+function serveMarket(file: StaticFile, titleOf: (id: string) => Promise<string | null>): RequestHandler {
+  const serve = serveFile(file);
+  const page = String(file.content);
+  return async (request: Request, response: Response, next) => {
+    const title = await titleOf(String(request.params.id));
+    if (title === null) return serve(request, response, next);
+    const own = escapeHtml(`${title} · Oddstream`);
+    setPolicy(file, request, response);
+    response.setHeader('cache-control', 'no-cache');
+    response.type(file.type).send(page.replaceAll(escapeHtml(MARKET_TITLE), () => own));
+  };
+}
+
+function setPolicy(file: StaticFile, request: Request, response: Response): void {
+  const policy = file.contentSecurityPolicy?.({ secure: request.secure, host: request.headers.host });
+  if (policy !== undefined) response.setHeader('content-security-policy', policy);
+}
+
 function serveFile(file: StaticFile): RequestHandler {
   const respond = createMemoryFile(file);
   return (request: Request, response: Response) => {
-    const policy = file.contentSecurityPolicy?.({ secure: request.secure, host: request.headers.host });
-    if (policy !== undefined) response.setHeader('content-security-policy', policy);
+    setPolicy(file, request, response);
     return respond(request, response);
   };
 }

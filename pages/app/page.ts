@@ -41,6 +41,8 @@ export const appViews = {
   market: '/app/market/{id}',
   copy: '/app/copy',
 } as const;
+/** Title of the page of a market whose own title is not known. */
+export const MARKET_TITLE = 'Market · Oddstream';
 export type AppView = keyof typeof appViews;
 
 const search = `<form id="find" role="search" action="/app">
