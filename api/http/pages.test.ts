@@ -15,7 +15,15 @@ const connectSourceOf = async (
 ): Promise<string | undefined> => {
   const app = express();
   const dashboard = { hasProvider: false, hasBilling: false };
-  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false, marketTitle });
+  mountPages(app, {
+    openApi,
+    asyncApi: {},
+    baseUrl: 'http://api.test',
+    socket,
+    dashboard,
+    testPayments: false,
+    marketTitle,
+  });
   const server = await listen(app, { host, port: 0 });
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
@@ -42,7 +50,15 @@ it.each([
   const app = express();
   const socket = { url: null, port: 8081 };
   const dashboard = { hasProvider: false, hasBilling };
-  mountPages(app, { openApi, asyncApi: {}, baseUrl: 'http://api.test', socket, dashboard, testPayments: false, marketTitle });
+  mountPages(app, {
+    openApi,
+    asyncApi: {},
+    baseUrl: 'http://api.test',
+    socket,
+    dashboard,
+    testPayments: false,
+    marketTitle,
+  });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     for (const path of paths) {

@@ -1,8 +1,8 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
+import { appViews, MARKET_TITLE } from '../../pages/app/page.js';
 import type { SocketAddress } from '../../pages/content-security-policy.js';
 import type { DashboardOptions } from '../../pages/dashboard/page.js';
 import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
-import { appViews, MARKET_TITLE } from '../../pages/app/page.js';
 import { pageFiles } from '../../pages/files.js';
 import { escapeHtml } from '../../pages/layout.js';
 import type { StaticFile } from '../../pages/static-file.js';

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
@@ -169,7 +170,17 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const { page, complaints } = await open(marketPage());
     const tiles = page.locator('#tiles > div');
     await page.locator('#tiles:not([aria-busy])').waitFor();
-    expect(await tiles.count()).toBe(2);
+    // Two outcomes and the volume, each match once.
+    expect(await tiles.count()).toBe(3);
+    const [volume] = await product.sql<{ usdc: string }>(
+      `SELECT toString(sum(usdc)) AS usdc FROM fills WHERE NOT is_taker_order
+        AND token_id IN (${market.tokens.map((token) => `toUInt256('${token}')`).join(', ')})`,
+    );
+    const dollars = (Number(volume?.usdc) / 1e6).toLocaleString('en-US', {
+      minimumFractionDigits: 2,
+      maximumFractionDigits: 2,
+    });
+    expect(await tiles.nth(2).textContent()).toBe(`Volume$${dollars}${MATCHES} matches on the exchange`);
     for (const [index, outcome] of market.outcomes.entries()) {
       const text = await tiles.nth(index).textContent();
       expect(text).toMatch(new RegExp(`^${outcome}\\$${market.payouts[index]}\\.00settled on chain, 2026-`));
@@ -466,6 +477,175 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await empty.page.close();
   });
 
+  it('shows the price of the coin with the price to beat, and the chart in percent or as a line', async () => {
+    const { page, complaints } = await open(marketPage());
+    await soon(() => page.locator('[aria-busy]').count()).toBe(0);
+    const pair = (await product.get('/v1/crypto/price?symbol=BTC&window=1773957000')).body as {
+      openPrice: number | null;
+    };
+    const legend = page.locator('#coin-legend');
+    expect(await legend.textContent()).toContain(
+      pair.openPrice === null ? 'not known yet' : pair.openPrice.toLocaleString('en-US', { maximumFractionDigits: 2 }),
+    );
+    expect(await page.locator('#candles-legend').textContent()).toMatch(/Close [\d.]+ ¢/);
+    await page.getByRole('radio', { name: '%', exact: true }).check();
+    await soon(() => page.locator('#candles-legend').textContent()).toMatch(/Close [\d.]+ %/);
+    await page.getByRole('radio', { name: 'Line' }).check();
+    expect(await page.getByRole('link', { name: 'next window' }).getAttribute('href')).toBe(
+      '/app/market/btc-updown-5m-1773957300',
+    );
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('downloads positions and trades of a wallet as CSV, and sums open positions up by category', async () => {
+    const [trader] = await product.sql<{ wallet: string; orders: number }>(
+      `SELECT maker AS wallet, toUInt32(count()) AS orders FROM fills GROUP BY maker HAVING orders BETWEEN 320 AND 900 ORDER BY orders DESC, maker LIMIT 1`,
+    );
+    const { page, complaints } = await open(`/app/wallet/${trader?.wallet}`);
+    await soon(() => page.locator('[aria-busy]').count()).toBe(0);
+    const download = async (name: string) => {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: `Download ${name} as CSV` }).click(),
+      ]);
+      expect(file.suggestedFilename()).toBe(`oddstream-${name}-${trader?.wallet}.csv`);
+      const text = readFileSync(await file.path(), 'utf8');
+      return text.trimEnd().split('\r\n');
+    };
+    const [head, ...trades] = await download('trades');
+    expect(head).toBe(
+      'time,market,slug,outcome,direction,price,size,amount_usd,fee,maker,taker,condition_id,token_id,transaction_hash,order_hash',
+    );
+    expect(trades).toHaveLength(trader?.orders ?? 0);
+    const [positions] = await product.sql<{ count: number }>(
+      `SELECT toUInt32(count()) AS count FROM positions FINAL WHERE wallet = '${trader?.wallet}'`,
+    );
+    expect((await download('positions')).slice(1)).toHaveLength(positions?.count ?? 0);
+
+    const open_ = (
+      (await product.get(`/v3/wallets/${trader?.wallet}/positions?status=open&limit=300`)).body as {
+        positions: { size: number | null }[];
+      }
+    ).positions.length;
+    const listed = ((await page.evaluate(cellsOf('exposure'))) as string[][]).map((row) =>
+      Number.parseInt(row[1] ?? '', 10),
+    );
+    expect(listed.reduce((sum, one) => sum + one, 0)).toBe(open_);
+    // The recording has whole days without data.
+    await page.getByText('Profit as a table').click();
+    await soon(() => page.locator('#equity-rows').textContent()).toContain('incomplete day');
+    await page.getByText('Shaded: days without complete data.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('leads from an owner key that has not traded to its trading wallet, and lists the wallets of the person', async () => {
+    const [trader] = await product.sql<{ wallet: string }>('SELECT maker AS wallet FROM fills ORDER BY maker LIMIT 1');
+    const wallet = trader?.wallet ?? '';
+    const eoa = `0x${'0'.repeat(38)}e1`;
+    const other = `0x${'0'.repeat(38)}f1`;
+    const detail = (address: string, type: string) => ({
+      address,
+      wallet_type: type,
+      deployed: true,
+      current: address === wallet,
+    });
+    const { page } = await open(`/app/wallet/${eoa}`, {
+      before: (page) =>
+        page.route('**/v1/resolve/*', (route) =>
+          route.fulfill({
+            json: {
+              safe: wallet,
+              eoa,
+              username: 'quietfox',
+              type: 'deposit_wallet',
+              wallets: { deposit_wallet: wallet, safe: other, proxy_wallet: null },
+              wallet_details: [detail(wallet, 'deposit_wallet'), detail(other, 'safe')],
+            },
+          }),
+        ),
+    });
+    await page.waitForURL(`${product.api}/app/wallet/${wallet}?from=${eoa}`);
+    await page.getByRole('heading', { level: 1, name: 'quietfox' }).waitFor();
+    expect(await page.locator('#facts').textContent()).toContain('deposit wallet');
+    expect(await page.locator('#facts').textContent()).toContain('owner key 0x0000…00e1');
+    expect(await page.locator('#facts a').getAttribute('href')).toBe(`/app/wallet/${other}`);
+    await page.close();
+  });
+
+  it('the home page shows current windows with live prices, totals, top wallets and large trades as they come', async () => {
+    const start = Math.floor(Date.now() / 300_000) * 300;
+    const slug = `btc-updown-5m-${start}`;
+    const frames = [
+      { type: 'price_feed', feed: 'BTC/USD', timestamp: start, data: { price: 64_100.5 } },
+      ...['b2', '4bfb41d5b3570defd03c39a9a4d8de6bd8b8982e'].map((taker, index) => ({
+        type: 'trade',
+        seq: 5 + index,
+        data: {
+          tx_hash: `0x${'cd'.repeat(32)}`,
+          log_index: index,
+          timestamp: Date.now(),
+          maker: `0x${'0'.repeat(38)}a1`,
+          taker: `0x${taker.padStart(40, '0')}`,
+          token_id: market.tokens[0],
+          side: 'BUY',
+          price: 0.5,
+          maker_amount: '750000000',
+          taker_amount: '1500000000',
+          fee: 0,
+        },
+      })),
+    ];
+    const requested: { type: string; filters?: object }[] = [];
+    const { page, complaints } = await open('/app', {
+      before: async (page) => {
+        await page.route('**/v1/crypto/active', (route) =>
+          route.fulfill({
+            json: { windowStart: start, count: 1, markets: [{ slug, markets: [{ outcomePrices: [0.62, 0.38] }] }] },
+          }),
+        );
+        await page.route('**/v1/crypto/price*', (route) =>
+          route.fulfill({ json: { openPrice: 64_000, closePrice: 64_050, completed: false } }),
+        );
+        await page.routeWebSocket(/\/ws\?/, (socket) => {
+          socket.onMessage((message) => {
+            requested.push(JSON.parse(message.toString()));
+            if (requested.length === 2) for (const frame of frames) socket.send(JSON.stringify(frame));
+          });
+        });
+      },
+    });
+    await soon(() => page.locator('[aria-busy]').count()).toBe(0);
+    const cells = page.locator('#windows tbody td');
+    await soon(() => cells.nth(3).textContent()).toBe('$64,100.50');
+    expect((await cells.allTextContents()).slice(0, 5)).toEqual([
+      'BTC',
+      '62 %',
+      '$64,000.00',
+      '$64,100.50',
+      '+$100.50',
+    ]);
+    expect(await cells.nth(5).textContent()).toMatch(/^(\d:\d\d|ended)$/);
+    expect(requested.map(({ type }) => type)).toEqual(['trades', 'chainlink']);
+    // The taker's own order, whose counterparty is the exchange, is no further row.
+    const fresh = page.locator('#large tr.fresh');
+    await soon(() => fresh.count()).toBe(1);
+    expect(await fresh.textContent()).toContain('$750.00');
+
+    const stats = (await product.get('/v3/stats')).body as { total_wallets: number };
+    await page.locator('#tiles').getByText(stats.total_wallets.toLocaleString('en-US'), { exact: true }).waitFor();
+    const { leaderboard } = (await product.get('/v3/leaderboard?limit=10')).body as {
+      leaderboard: { wallet: string }[];
+    };
+    expect(
+      await page.evaluate(`[...document.querySelectorAll('#top-wallets tbody a')].map((link) => link.title)`),
+    ).toEqual(leaderboard.map((row) => row.wallet));
+    await page.getByText('Recorded data, not live.').waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   it('is readable in both themes and on a phone, and shows placeholders while loading', async () => {
     const [holder] = await product.sql<{ maker: string }>(
       `SELECT maker FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') ORDER BY maker LIMIT 1`,
@@ -498,6 +678,6 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       /^default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws:\/\/127\.0\.0\.1:\d+; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
     );
     expect(text).not.toMatch(/ on\w+=| style=|<style|<script>/);
-    expect(text.length).toBeLessThan(8_000);
+    expect(text.length).toBeLessThan(12_000);
   });
 });

@@ -151,7 +151,9 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     await page.getByText('Candles as a table').click();
     const starts = await cells(page, 'candles-rows', 0);
     const candles = await rest<{ candles: { time: number; close: number; trades: number }[] }>(code, 'candles');
-    const inTable = candles.candles.map(({ time }) => new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' '));
+    const inTable = candles.candles.map(({ time }) =>
+      new Date(time * 1000).toISOString().slice(0, 19).replace('T', ' '),
+    );
     expect(inTable.sort()).toEqual([...starts].sort());
     const bySql = await sql(code, 'candles');
     expect(bySql.map((row) => Number(row.matches)).sort()).toEqual(candles.candles.map((row) => row.trades).sort());
@@ -186,7 +188,11 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
   it('of a wallet returns its totals, profit, positions and trades', async () => {
     const { page, code } = await open(`/app/wallet/${WALLET}`);
     const totals = await rest<{ position_count: number }>(code, 'totals');
-    await page.locator('#tiles').getByText(totals.position_count.toLocaleString('en-US'), { exact: false }).first().waitFor();
+    await page
+      .locator('#tiles')
+      .getByText(totals.position_count.toLocaleString('en-US'), { exact: false })
+      .first()
+      .waitFor();
     const { series } = await rest<{ series: unknown[] }>(code, 'profit');
     expect(series.length).toBeGreaterThan(1);
     const days = await sql(code, 'profit by day');
