@@ -98,8 +98,9 @@ const box = (id: string, title: string): string =>
 const home = `<h1 id="title">Markets and wallets</h1>
 <p class="lead">Every market and wallet of the venue, from the same API you can call. Press <kbd>/</kbd> to search.</p>
 ${asCode}<div id="overview">${tiles(4)}
-<div class="columns">${box('windows', 'Current 5-minute windows')}${box('top-wallets', 'Top wallets by profit')}</div>
-<div class="columns">${table('large', 'Large trades')}${box('events', 'Busiest crypto events')}</div></div>
+<div class="columns">${box('windows', 'Current 5-minute windows')}${box('top-wallets', 'Top wallets of the last 24 hours')}</div>
+<div class="columns">${box('trending', 'Trending: most traded in 24 hours')}${box('ending', 'Ending soon')}</div>
+${table('large', 'Large trades')}</div>
 ${table('results', 'Newest trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}`;
 
 const market = `<h1 id="title">${skeleton}</h1>

@@ -1,7 +1,7 @@
 /** Style of /app, in addition to the sheet of the other pages (colours, fonts, header). */
 export const appCss = `
-body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --down: #c8452f; --bone: #e4e8ed; --gap: rgb(91 102 117 / 16%); display: flex; flex-direction: column; min-height: 100vh; }
-@media (prefers-color-scheme: dark) { body.app { --accent: #7db1ff; --good: #5fd38a; --bad: #ff9b8f; --up: #3fb27f; --down: #ef7b66; --bone: #262f3b; --gap: rgb(154 166 181 / 16%); } }
+body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --down: #c8452f; --bone: #e4e8ed; --gap: rgba(91, 102, 117, 0.16); display: flex; flex-direction: column; min-height: 100vh; }
+@media (prefers-color-scheme: dark) { body.app { --accent: #7db1ff; --good: #5fd38a; --bad: #ff9b8f; --up: #3fb27f; --down: #ef7b66; --bone: #262f3b; --gap: rgba(154, 166, 181, 0.16); } }
 body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app > footer { border-top: 1px solid var(--line); padding: 12px 24px; color: var(--muted); font-size: 13px; text-align: center; }
 .app > footer p { margin: 0; }

@@ -201,6 +201,9 @@ it.each<[string, number]>([
   ['/v3/leaderboard?market_slug=market-3&limit=10', 2 * RANGE + 20 * 1_024 + PRICE_ROWS],
   ['/v3/tags/tag-3/leaderboard?limit=10', MARKETS + 3 * RANGE + 20 * 1_024 + PRICE_ROWS],
   ['/v3/stats', RANGE],
+  // No trade in the last 24 hours.
+  ['/v3/markets/trending', RANGE],
+  ['/v3/leaderboard/day', RANGE],
   ['/v3/combos/activity', RANGE],
   ['/v3/combos/activity?cursor=5000-0-0-x', RANGE],
   [`/v3/combos/activity?after=${T + 3_000_000}&before=${T + 3_086_400}`, RANGE],

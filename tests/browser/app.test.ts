@@ -635,12 +635,9 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
     const stats = (await product.get('/v3/stats')).body as { total_wallets: number };
     await page.locator('#tiles').getByText(stats.total_wallets.toLocaleString('en-US'), { exact: true }).waitFor();
-    const { leaderboard } = (await product.get('/v3/leaderboard?limit=10')).body as {
-      leaderboard: { wallet: string }[];
-    };
-    expect(
-      await page.evaluate(`[...document.querySelectorAll('#top-wallets tbody a')].map((link) => link.title)`),
-    ).toEqual(leaderboard.map((row) => row.wallet));
+    // The recorded history is older than a day; its markets have ended.
+    for (const id of ['top-wallets', 'trending'])
+      expect(await page.locator(`#${id}`).textContent()).toBe('Waiting for trades: none in the last 24 hours.');
     await page.getByText('Recorded data, not live.').waitFor();
     expect(complaints).toEqual([]);
     await page.close();

@@ -9,6 +9,7 @@ import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { createBuilderRoutes } from './global/builders.js';
 import { createGlobalComboRoutes } from './global/combos.js';
+import { createLastDayRoutes } from './global/last-day.js';
 import { createLeaderboardRoutes } from './global/leaderboard.js';
 import { createResolutionsRoute } from './global/resolutions.js';
 import { createCandleRoutes } from './markets/candles.js';
@@ -47,6 +48,8 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
   });
   const views = createMarketViews({ ...deps, ...deps.readers });
   return [
+    // Before the routes whose last segment is an id.
+    ...createLastDayRoutes({ ...deps, ...deps.readers, views }),
     ...createTradesRoutes({ fills, titlesOf, combos: createComboTrades({ fills }) }),
     createComboTradesRoute({ fills }),
     ...createWalletEventRoutes({ walletEvents, conditionsOf }),

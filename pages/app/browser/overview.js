@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 /** Interval while there is no data yet. */
 const WAITING_MS = 5_000;
 const TOP_WALLETS = 10;
-const EVENTS = 8;
+const MARKETS = 8;
 
 const dim = (text) => el('p', { class: 'dim' }, text);
 
@@ -25,17 +25,17 @@ export function smallTable(label, columns, rows) {
   );
 }
 
-/** Keeps a box up to date. `load()`: resolves to its content, or null while there is no data. `waiting`: text for null. */
-export function keepUpToDate({ box, load, waiting, intervalMs = MINUTE_MS }) {
+/** Keeps a box up to date. `load()`: resolves to its content, or null while there is no data. `waiting`: text for null. `note(text)`: how a text is shown. */
+function keepUpToDate({ box, load, waiting, note = dim }) {
   const run = async () => {
-    let nextMs = intervalMs;
+    let nextMs = MINUTE_MS;
     if (!document.hidden || box.hasAttribute('aria-busy')) {
       try {
         const content = await load();
-        box.replaceChildren(...(content ?? [dim(waiting)]));
+        box.replaceChildren(...(content ?? [note(waiting)]));
         if (content === null) nextMs = WAITING_MS;
       } catch (error) {
-        box.replaceChildren(dim(error.message));
+        box.replaceChildren(note(error.message));
       }
       box.removeAttribute('aria-busy');
     }
@@ -57,7 +57,7 @@ async function totals() {
 }
 
 async function topWallets() {
-  const { leaderboard } = await get('/v3/leaderboard', { sort: 'total', limit: TOP_WALLETS });
+  const { leaderboard } = await get('/v3/leaderboard/day', { limit: TOP_WALLETS });
   if (leaderboard.length === 0) return null;
   return [
     smallTable(
@@ -78,48 +78,65 @@ async function topWallets() {
   ];
 }
 
-async function busiestEvents() {
-  const { events } = await get('/v1/crypto/markets');
-  const now = Date.now();
-  const open = events.filter(
-    ({ endDate, markets }) => markets.length > 0 && (endDate === null || Date.parse(endDate) > now),
-  );
-  if (open.length === 0) return null;
+const link = (market) => el('a', { class: 'row', href: marketPath(market.condition_id) }, market.question);
+
+async function trending() {
+  const { data } = await get('/v3/markets/trending', { limit: MARKETS });
+  if (data.length === 0) return null;
   return [
     smallTable(
-      'Busiest crypto events',
+      'Markets by volume of the last 24 hours',
       [
-        ['Event', 'text'],
+        ['Market', 'text'],
         ['Volume, 24 h', 'num'],
-        ['Ends, UTC', null],
+        ['Matches', 'num'],
       ],
-      open
-        .slice(0, EVENTS)
-        .map((event) => [
-          el('a', { class: 'row', href: marketPath(event.markets[0].conditionId) }, event.title),
-          usd(event.volume24hr),
-          event.endDate === null ? '–' : time(Math.floor(Date.parse(event.endDate) / 1000)),
-        ]),
+      data.map((market) => [link(market), usd(market.volume_24h), count(market.matches_24h)]),
     ),
   ];
 }
 
-/** Totals of the venue, top wallets and busiest events. */
+async function endingSoon() {
+  const { data } = await get('/v3/markets/ending', { limit: MARKETS });
+  if (data.length === 0) return null;
+  return [
+    smallTable(
+      'Markets that end soon',
+      [
+        ['Market', 'text'],
+        ['Ends, UTC', null],
+        ['Volume', 'num'],
+      ],
+      data.map((market) => [
+        link(market),
+        time(Date.parse(`${market.end_date.slice(0, 19).replace(' ', 'T')}Z`) / 1000),
+        usd(Number(market.volume_all_time)),
+      ]),
+    ),
+  ];
+}
+
+/** Totals of the venue, top wallets of the day, trending markets and those that end soon. */
 export function showOverview() {
   keepUpToDate({
     box: $('tiles'),
     load: totals,
-    waiting: 'Waiting for the first totals: they are computed every minute.',
+    waiting: 'waiting for the first totals, which are computed every minute',
+    note: (text) => tile('Totals', '–', text),
   });
   keepUpToDate({
     box: $('top-wallets'),
     load: topWallets,
-    waiting: 'Waiting for the first ranking: it is computed every minute.',
+    waiting: 'Waiting for trades: none in the last 24 hours.',
   });
   keepUpToDate({
-    box: $('events'),
-    load: busiestEvents,
-    waiting: 'No open daily, weekly or monthly crypto event is in the catalogue.',
-    intervalMs: 3 * MINUTE_MS,
+    box: $('trending'),
+    load: trending,
+    waiting: 'Waiting for trades: none in the last 24 hours.',
+  });
+  keepUpToDate({
+    box: $('ending'),
+    load: endingSoon,
+    waiting: 'No open market of the catalogue ends within a week. The page keeps looking.',
   });
 }

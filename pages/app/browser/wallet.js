@@ -59,7 +59,7 @@ async function showApiError(text) {
   }
 }
 
-/** Shows what is known of the person; moves to the trading wallet if the address is an owner key that has not traded. Resolves to false then. */
+/** Shows what is known of the person; moves to the trading wallet if the address is an owner key that has not traded. */
 async function showPerson(address) {
   const shown = el('span', { class: 'mono' }, address);
   $('facts').replaceChildren(shown);
@@ -67,13 +67,12 @@ async function showPerson(address) {
     const { person, wallet } = await findPerson(address, new URLSearchParams(location.search).get('from'));
     if (wallet !== address) {
       location.replace(`${walletPath(wallet)}?from=${address}`);
-      return false;
+      return;
     }
     $('facts').replaceChildren(shown, ...personFacts(address, person));
   } catch (error) {
     $('facts').replaceChildren(shown, el('span', {}, error.message));
   }
-  return true;
 }
 
 /** Buttons that download all positions and trades. */
@@ -104,10 +103,10 @@ function withoutDownloads() {
   for (const id of ['positions-csv', 'trades-csv']) $(id).hidden = true;
 }
 
-export async function showWallet(address) {
+export function showWallet(address) {
   title(`Wallet ${short(address)}`);
   if (kindOf(address) !== 'wallet') return showApiError(address);
-  if (!(await showPerson(address))) return;
+  void showPerson(address);
   void showSummary(address);
   void createEquity(address).show();
   void createPositions(address).reload();

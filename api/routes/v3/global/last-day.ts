@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { formatMoney } from '../../../../schemas/primitives/money.js';
+import type { TtlCache } from '../../../cache/ttl-cache.js';
+import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
+import type { Rankings } from '../../../catalog/rankings.js';
+import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
+import type { TitleLookup } from '../../../fills/titles.js';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { defineRoute, type Route } from '../../../http/route.js';
+import type { Tables } from '../../../tables/port.js';
+import {
+  endingMarketsSql,
+  type TokenDayRow,
+  tokensOfDaySql,
+  type WalletDayRow,
+  walletsOfDaySql,
+} from '../../../volumes/last-day.sql.js';
+import { pageFields, pagingOf } from '../envelope.js';
+import { exampleLabels, exampleMarket, marketFrom, marketSchema } from '../markets/serialize.js';
+import type { MarketViews } from '../markets/views.js';
+import { v3 } from '../params.js';
+import { examplePaging } from '../trades/examples.js';
+
+const DAY_CACHE_MS = 60_000;
+const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
+const paging = { limit: v3.limit(), offset: v3.offset };
+const usd = z.string().meta({ description: 'USD, decimal text.' });
+
+interface Sum {
+  readonly id: string;
+  readonly usdc: bigint;
+  readonly matches: number;
+}
+
+/** Sums per market, largest first; tokens without a known market are left out. */
+function sumByMarket(rows: readonly TokenDayRow[], marketOf: (token: string) => string | null): Sum[] {
+  const sums = new Map<string, Sum>();
+  for (const row of rows) {
+    const id = marketOf(row.token_id);
+    if (id === null) continue;
+    const known = sums.get(id) ?? { id, usdc: 0n, matches: 0 };
+    sums.set(id, { id, usdc: known.usdc + BigInt(row.usdc), matches: known.matches + Number(row.matches) });
+  }
+  return [...sums.values()].sort((a, b) => (a.usdc === b.usdc ? (a.id < b.id ? -1 : 1) : a.usdc < b.usdc ? 1 : -1));
+}
+
+/** Markets and wallets with the largest volume of the last 24 hours, and open markets that end soon. */
+export function createLastDayRoutes(deps: {
+  readonly tables: Tables;
+  readonly cache: TtlCache;
+  readonly rankings: Rankings;
+  readonly titlesOf: TitleLookup;
+  readonly views: MarketViews;
+}): readonly Route[] {
+  const { tables, cache, rankings, titlesOf, views } = deps;
+
+  const marketsOfDay = async (nowMs: number): Promise<readonly Sum[]> => {
+    const cached = await cache.get('v3 markets of the day', DAY_CACHE_MS, async () => {
+      const rows = await tables.rows<TokenDayRow>(tokensOfDaySql(nowMs));
+      const titles = await titlesOf(rows.map((row) => row.token_id));
+      return sumByMarket(rows, (token) => titles.get(token)?.conditionId ?? null);
+    });
+    return cached.value;
+  };
+  const walletsOfDay = async (nowMs: number): Promise<readonly WalletDayRow[]> =>
+    (await cache.get('v3 wallets of the day', DAY_CACHE_MS, () => tables.rows<WalletDayRow>(walletsOfDaySql(nowMs))))
+      .value;
+
+  const dayFields = {
+    volume_24h: usd.meta({ description: 'USD of the last 24 hours, each match once, decimal text.' }),
+    matches_24h: z.int(),
+  };
+  const trending = defineRoute({
+    ...common,
+    tag: 'Markets',
+    path: '/v3/markets/trending',
+    reads: ['fills', 'catalog'],
+    summary: 'Markets by volume of the last 24 hours',
+    description:
+      'Trades on the exchange, each match once; computed at most once a minute. Markets that the catalogue does not list are left out.',
+    query: z.object(paging),
+    success: {
+      description: 'A page of markets',
+      schema: z.object({ data: z.array(marketSchema.extend(dayFields)), ...pageFields }),
+      example: {
+        data: [{ ...marketFrom(exampleMarket, undefined, exampleLabels), volume_24h: '812.5', matches_24h: 40 }],
+        ...examplePaging,
+        next_cursor: null,
+      },
+    },
+    async handler({ query }, context) {
+      const sums = await marketsOfDay(context.nowMs);
+      const page = await rankings.page({
+        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/markets/trending', {}),
+        ...query,
+        load: async () => sums.map(({ id }) => id),
+      });
+      const rows = page.ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(page.ids));
+      const [conditions, labels] = await views.contextOf(rows);
+      const byId = new Map(rows.map((row) => [row.condition_id, row]));
+      const sumOf = new Map(sums.map((sum) => [sum.id, sum]));
+      const data = page.ids.flatMap((id) => {
+        const row = byId.get(id);
+        if (row === undefined) return [];
+        const sum = sumOf.get(id);
+        return [
+          {
+            ...marketFrom(row, conditions.get(id), labels),
+            volume_24h: formatMoney(sum?.usdc ?? 0n),
+            matches_24h: sum?.matches ?? 0,
+          },
+        ];
+      });
+      return {
+        body: { data, ...pagingOf(query, { rows: data.length, hasMore: page.hasMore, cursor: null, context }) },
+      };
+    },
+  });
+
+  const ending = defineRoute({
+    ...common,
+    tag: 'Markets',
+    path: '/v3/markets/ending',
+    reads: ['catalog', 'fills'],
+    summary: 'Open markets that end within a week, the next one first',
+    description: 'Without the windows of 5 and 15 minutes: `/v1/crypto/active` lists those.',
+    query: z.object(paging),
+    success: {
+      description: 'A page of markets',
+      schema: z.object({ data: z.array(marketSchema), ...pageFields }),
+      example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePaging, next_cursor: null },
+    },
+    async handler({ query }, context) {
+      const load = () => tables.rows<{ id: string }>(endingMarketsSql(context.nowMs));
+      const page = await views.ranked('v3 ending', query, context, load);
+      return { body: { data: page.serialize(marketFrom), ...page.fields() } };
+    },
+  });
+
+  const walletRow = z.object({ rank: z.int(), wallet: z.string(), ...dayFields });
+  const wallets = defineRoute({
+    ...common,
+    tag: 'Wallets',
+    path: '/v3/leaderboard/day',
+    reads: ['fills'],
+    summary: 'Wallets by volume of the last 24 hours',
+    description: 'USD of the matches in which the wallet was maker or taker; computed at most once a minute.',
+    query: z.object(paging),
+    success: {
+      description: 'A page of wallets',
+      schema: z.object({ leaderboard: z.array(walletRow), ...pageFields }),
+      example: {
+        leaderboard: [{ rank: 1, wallet: EXAMPLE_WALLET, volume_24h: '812.5', matches_24h: 40 }],
+        ...examplePaging,
+        next_cursor: null,
+      },
+    },
+    async handler({ query }, context) {
+      const rows = await walletsOfDay(context.nowMs);
+      const byWallet = new Map(rows.map((row) => [row.wallet, row]));
+      const page = await rankings.page({
+        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/leaderboard/day', {}),
+        ...query,
+        load: async () => rows.map(({ wallet }) => wallet),
+      });
+      const leaderboard = page.ids.map((wallet, index) => {
+        const row = byWallet.get(wallet);
+        return {
+          rank: query.offset + index + 1,
+          wallet,
+          volume_24h: formatMoney(BigInt(row?.usdc ?? 0)),
+          matches_24h: Number(row?.matches ?? 0),
+        };
+      });
+      const fields = pagingOf(query, { rows: leaderboard.length, hasMore: page.hasMore, cursor: null, context });
+      return { body: { leaderboard, ...fields } };
+    },
+  });
+
+  return [trending, ending, wallets];
+}

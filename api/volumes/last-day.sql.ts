@@ -1,0 +1,53 @@
+import type { Sql } from '../tables/port.js';
+
+const DAY_S = 86_400;
+/** Outcome tokens and wallets that the statements return at most. */
+const MAX_TOKENS = 2_000;
+const MAX_WALLETS = 300;
+const MAX_ENDING = 1_000;
+
+export interface TokenDayRow {
+  readonly token_id: string;
+  /** USDC base units, each match once. */
+  readonly usdc: string;
+  readonly matches: string;
+}
+
+export interface WalletDayRow {
+  readonly wallet: string;
+  /** USDC base units of the matches in which the wallet was maker or taker. */
+  readonly usdc: string;
+  readonly matches: string;
+}
+
+/** Matches of the last 24 hours: a range of the key of `matches_by_day`. */
+const lastDay = `FROM matches_by_day AS m FINAL
+    WHERE toDate(m.traded_at) >= toDate(toDateTime({from:UInt32}, 'UTC')) AND m.traded_at >= toDateTime({from:UInt32}, 'UTC')`;
+const fromOf = (nowMs: number) => ({ from: Math.floor(nowMs / 1000) - DAY_S });
+
+/** Outcome tokens with the largest volume of the last 24 hours. */
+export const tokensOfDaySql = (nowMs: number): Sql => ({
+  text: `SELECT m.token_id AS token_id, sum(m.usdc) AS usdc, count() AS matches ${lastDay}
+    GROUP BY m.token_id ORDER BY sum(m.usdc) DESC, m.token_id LIMIT {tokens:UInt32}
+    SETTINGS max_execution_time = 10`,
+  params: { ...fromOf(nowMs), tokens: MAX_TOKENS },
+});
+
+/** Wallets with the largest volume of the last 24 hours. A match of a wallet with itself counts once. */
+export const walletsOfDaySql = (nowMs: number): Sql => ({
+  text: `SELECT party AS wallet, sum(amount) AS usdc, count() AS matches
+    FROM (SELECT m.usdc AS amount, arrayJoin(arrayDistinct([m.maker, m.taker])) AS party ${lastDay})
+    GROUP BY party ORDER BY sum(amount) DESC, party LIMIT {wallets:UInt32}
+    SETTINGS max_execution_time = 10`,
+  params: { ...fromOf(nowMs), wallets: MAX_WALLETS },
+});
+
+/** Open markets that end within a week, the next one first; without windows of a few minutes, of which there are always some. */
+export const endingMarketsSql = (nowMs: number): Sql => ({
+  text: `SELECT condition_id AS id FROM markets FINAL
+    WHERE active AND NOT closed AND NOT archived AND end_at > fromUnixTimestamp64Milli({now:Int64}, 'UTC')
+      AND end_at < fromUnixTimestamp64Milli({now:Int64} + 7 * ${DAY_S}000, 'UTC') AND NOT match(slug, '-updown-(5|15)m-')
+    ORDER BY end_at, volume DESC, condition_id LIMIT {rows:UInt32}
+    SETTINGS max_execution_time = 10`,
+  params: { now: nowMs, rows: MAX_ENDING },
+});
