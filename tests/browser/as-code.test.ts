@@ -122,6 +122,31 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     expect(trades.flatMap(({ maker, ...row }) => [maker, (row as unknown as { taker: string }).taker])).toEqual(makers);
     expect(rows.map((row) => row.tx_hash)).toEqual(trades.map((row) => row.transaction_hash));
     await subscribes(code);
+
+    const amounts = await cells(page, 'large', 4);
+    const large = await rest<{ trades: { transaction_hash: string; amount_usd: number }[] }>(code, 'large trades');
+    const dollars = (value: number) =>
+      `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+    expect(large.trades.map((row) => dollars(row.amount_usd))).toEqual(amounts);
+    expect((await sql(code, 'large trades')).map((row) => row.tx_hash)).toEqual(
+      large.trades.map((row) => row.transaction_hash),
+    );
+    const totals = await rest<{ total_volume: string; total_fills: number }>(code, 'totals');
+    const tile = await page.locator('#tiles dd').first().textContent();
+    expect(tile).toContain(dollars(Number(totals.total_volume) / 1e6));
+    expect((await sql(code, 'totals')).map((row) => [Number(row.volume_usd), Number(row.fills)])).toEqual([
+      [Number(totals.total_volume) / 1e6, totals.total_fills],
+    ]);
+    // The recorded history is older than a day; its windows are over.
+    for (const name of ['top wallets', 'trending', 'ending soon', 'current windows']) {
+      expect(await sql(code, name), name).toEqual([]);
+    }
+    expect((await rest<{ leaderboard: unknown[] }>(code, 'top wallets')).leaderboard).toEqual([]);
+    for (const name of ['trending', 'ending soon'])
+      expect((await rest<{ data: unknown[] }>(code, name)).data, name).toEqual([]);
+    expect((await rest<{ count: number }>(code, 'current windows')).count).toBeDefined();
+    expect(await frames(textOf(code, 'socket large trades'), 1)).toMatchObject([{ type: 'subscribed', warnings: [] }]);
+    expect(await frames(textOf(code, 'socket prices of the coins'), 1)).toMatchObject([{ type: 'subscribed' }]);
     await page.close();
   });
 

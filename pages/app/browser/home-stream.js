@@ -7,12 +7,13 @@ import { currentKey, socketUrl } from './api.js';
 export const LARGE_USD = 500;
 const SNAPSHOT = 20;
 
-const TRADES = {
+/** Messages of the subscriptions. */
+export const largeTrades = {
   action: 'subscribe',
   type: 'trades',
   filters: { event_types: ['trade'], min_size: LARGE_USD, snapshot_count: SNAPSHOT },
 };
-const PRICES = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
+export const spotPrices = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
 
 /** `onTrade(frame)`, `onPrice(frame)`: per event. */
 export function openHomeStream({ onTrade, onPrice }) {
@@ -20,8 +21,8 @@ export function openHomeStream({ onTrade, onPrice }) {
   const open = () => {
     stream = openStream({
       url: `${socketUrl}?${new URLSearchParams({ key: currentKey() })}`,
-      message: TRADES,
-      further: [PRICES],
+      message: largeTrades,
+      further: [spotPrices],
       on: {
         bytes() {
           // The gateway counts these bytes.

@@ -7,8 +7,10 @@ import { count, fromUnits, marketPath, usd } from './format.js';
 const MINUTE_MS = 60_000;
 /** Interval while there is no data yet. */
 const WAITING_MS = 5_000;
-const TOP_WALLETS = 10;
-const MARKETS = 8;
+/** Interval after an error that may pass. */
+const RETRY_MS = 10_000;
+export const TOP_WALLETS = 10;
+export const MARKETS = 8;
 
 const dim = (text) => el('p', { class: 'dim' }, text);
 
@@ -36,6 +38,7 @@ function keepUpToDate({ box, load, waiting, note = dim }) {
         if (content === null) nextMs = WAITING_MS;
       } catch (error) {
         box.replaceChildren(note(error.message));
+        if (error.status === 0 || error.status === 429 || error.status >= 500) nextMs = RETRY_MS;
       }
       box.removeAttribute('aria-busy');
     }
@@ -65,14 +68,14 @@ async function topWallets() {
       [
         ['Rank', 'num'],
         ['Wallet', null],
-        ['Profit', 'num'],
-        ['Traded', 'num'],
+        ['Traded, 24 h', 'num'],
+        ['Matches', 'num'],
       ],
       leaderboard.map((row) => [
         String(row.rank),
         wallet(row.wallet, true),
-        gain(row.total_pnl),
-        usd(row.total_volume),
+        usd(row.volume_24h),
+        count(row.matches_24h),
       ]),
     ),
   ];

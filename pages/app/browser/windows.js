@@ -9,6 +9,8 @@ const LENGTH_S = 300;
 /** Probabilities are requested again this often; prices come from the event socket. */
 const REFRESH_MS = 30_000;
 const RETRY_MS = 5_000;
+/** The first price of a window comes in its first seconds; a feed without prices is not requested often. */
+const YOUNG_S = 20;
 
 const COLUMNS = [
   ['Coin', null],
@@ -27,6 +29,8 @@ export function createWindows() {
   /** slug -> `{ coin, slug, up, beat, cells }`. */
   let rows = new Map();
   let startS = 0;
+  /** Unix ms from which the end of the window may start another request: the clocks can differ. */
+  let reloadableMs = 0;
   /** coin -> price now. */
   const prices = new Map();
 
@@ -40,10 +44,9 @@ export function createWindows() {
   const tick = () => {
     const seconds = startS + LENGTH_S - Math.floor(Date.now() / 1000);
     for (const row of rows.values()) row.cells.left.textContent = left(seconds);
-    if (seconds < -2 && startS > 0) {
-      startS = 0;
-      void load();
-    }
+    if (seconds > -2 || startS === 0 || Date.now() < reloadableMs) return;
+    reloadableMs = Date.now() + RETRY_MS;
+    void load();
   };
   /** Requests the prices to beat that are not known yet. */
   const readPricesToBeat = async () => {
@@ -102,7 +105,8 @@ export function createWindows() {
       }
       tick();
       await readPricesToBeat();
-      if (rows.size === 0 || [...rows.values()].some(({ beat }) => beat === null)) nextMs = RETRY_MS;
+      const isYoung = Date.now() / 1000 - startS < YOUNG_S;
+      if (rows.size === 0 || (isYoung && [...rows.values()].some(({ beat }) => beat === null))) nextMs = RETRY_MS;
     } catch (error) {
       if (rows.size === 0) box.replaceChildren(el('p', { class: 'dim' }, error.message));
       nextMs = RETRY_MS;
