@@ -123,7 +123,7 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     expect(rows.map((row) => row.tx_hash)).toEqual(trades.map((row) => row.transaction_hash));
     await subscribes(code);
 
-    const amounts = await cells(page, 'large', 4);
+    const amounts = await cells(page, 'large', 5);
     const large = await rest<{ trades: { transaction_hash: string; amount_usd: number }[] }>(code, 'large trades');
     const dollars = (value: number) =>
       `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;

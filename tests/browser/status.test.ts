@@ -55,7 +55,11 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     // 1 March is complete; 2 March begins an hour late.
     expect(await page.getByRole('button', { name: '2026-03-01, available' }).count()).toBe(1);
     await page.getByRole('button', { name: /^2026-03-02/ }).click();
-    await page.locator('#day').getByText(/No block with a log of a watched contract|The day is indexed/).first().waitFor();
+    await page
+      .locator('#day')
+      .getByText(/No block with a log of a watched contract|The day is indexed/)
+      .first()
+      .waitFor();
     expect(await page.locator('#versions').textContent()).toMatch(/Oddstream \d+\.\d+\.\d+.*API 1\.0\.0/);
 
     await api.reportSource({ source: 'oracle', connected: true, head: null, finalized: null });
@@ -85,13 +89,17 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     [1440, 'light'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)('is readable at %i px, %s', async (width, colorScheme) => {
-    const page = await open({ width, colorScheme });
-    await soon(() => page.locator('button.day').count()).toBeGreaterThan(1);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    expect(await page.evaluate(CONTRASTS)).toEqual([]);
-    expect(await axeFindings(page)).toEqual([]);
-    await page.close();
-    expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  ] as const)(
+    'is readable at %i px, %s',
+    async (width, colorScheme) => {
+      const page = await open({ width, colorScheme });
+      await soon(() => page.locator('button.day').count()).toBeGreaterThan(1);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(await page.evaluate(CONTRASTS)).toEqual([]);
+      expect(await axeFindings(page)).toEqual([]);
+      await page.close();
+      expect(complaints.splice(0)).toEqual([]);
+    },
+    60_000,
+  );
 });

@@ -57,18 +57,26 @@ export async function tradesPage(get, path, query, cursor) {
 
 export const tradeKey = (row) => row.key;
 
+const outcome = (row) => row.outcome ?? short(row.token);
+/** Narrow screens have no room for a column of outcomes. */
 const market = (row) =>
-  el('a', { class: 'row', href: marketPath(row.condition ?? row.token) }, row.title ?? `Token ${short(row.token)}`);
+  el(
+    'span',
+    {},
+    el('a', { class: 'row', href: marketPath(row.condition ?? row.token) }, row.title ?? `Token ${short(row.token)}`),
+    el('small', { class: 'narrow' }, outcome(row)),
+  );
 
 const columns = {
   time: { title: 'Time, UTC', cell: (row) => time(row.atS) },
-  maker: { title: 'Maker', cell: (row) => wallet(row.wallet) },
+  maker: { title: 'Maker', wide: true, cell: (row) => wallet(row.wallet) },
   rowMaker: { title: 'Maker', cell: (row) => wallet(row.wallet, true) },
   taker: { title: 'Taker', wide: true, cell: (row) => wallet(row.taker) },
   market: { title: 'Market', kind: 'text', cell: market },
   makerSide: { title: 'Maker side', cell: (row) => side(row.side) },
   side: { title: 'Side', cell: (row) => side(row.side) },
-  outcome: { title: 'Outcome', cell: (row) => row.outcome ?? short(row.token) },
+  outcome: { title: 'Outcome', cell: outcome },
+  wideOutcome: { title: 'Outcome', wide: true, cell: outcome },
   price: { title: 'Price per share', kind: 'num', cell: (row) => price(row.price) },
   shares: { title: 'Shares', kind: 'num', wide: true, cell: (row) => shares(row.shares) },
   usd: { title: 'Amount', kind: 'num', cell: (row) => usd(row.usd) },
@@ -82,12 +90,12 @@ const columns = {
 
 const pick = (...names) => names.map((name) => columns[name]);
 export const marketColumns = pick('time', 'makerSide', 'outcome', 'price', 'shares', 'usd', 'rowMaker', 'taker', 'tx');
-export const walletColumns = pick('time', 'market', 'side', 'outcome', 'price', 'shares', 'usd', 'fee', 'tx');
+export const walletColumns = pick('time', 'market', 'side', 'wideOutcome', 'price', 'shares', 'usd', 'fee', 'tx');
 export const freeWalletColumns = [
-  ...pick('time', 'market', 'side', 'outcome', 'price'),
+  ...pick('time', 'market', 'side', 'wideOutcome', 'price'),
   { ...columns.shares, wide: false },
   ...pick('tx'),
 ];
 /** Without the wallets: a list in half of the page. */
-export const largeColumns = pick('time', 'market', 'makerSide', 'price', 'usd');
-export const newestColumns = pick('time', 'market', 'makerSide', 'outcome', 'price', 'usd', 'maker', 'taker');
+export const largeColumns = pick('time', 'market', 'makerSide', 'wideOutcome', 'price', 'usd');
+export const newestColumns = pick('time', 'market', 'makerSide', 'wideOutcome', 'price', 'usd', 'maker', 'taker');
