@@ -45,4 +45,4 @@ export function htmlDocument(
 }
 
 /** Header with the navigation of all pages. */
-export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div></header><p id="recorded" class="recorded" role="note" hidden></p>`;
+export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div><p id="recorded" class="recorded" hidden></p></header>`;

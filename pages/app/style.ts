@@ -144,8 +144,9 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
   .app h1 { font-size: 20px; margin-top: 14px; }
   .app .chart { height: 280px; }
   .app :is(th, td).wide, .app td .wide { display: none; }
-  .app :is(th, td) { padding: 7px 6px; }
-  .app :is(th, td).text { min-width: 96px; }
+  .app :is(th, td) { padding: 7px 4px; }
+  .app table { font-size: 13px; }
+  .app :is(th, td).text { min-width: 84px; }
   .app .narrow { display: block; }
   .app td time { display: inline-block; min-width: 4.6em; white-space: normal; }
   .app #find .field > kbd { display: none; }

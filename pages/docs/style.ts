@@ -9,7 +9,7 @@ body { margin: 0; background: var(--bg); color: var(--text); font: 16px/1.55 sys
 header { border-bottom: 1px solid var(--line); background: var(--panel); }
 header > div { display: flex; gap: 8px 24px; align-items: baseline; flex-wrap: wrap; max-width: var(--width); margin: 0 auto; padding: 14px 24px; }
 header .brand { font-weight: 700; font-size: 18px; color: var(--text); text-decoration: none; }
-.recorded { margin: 0; padding: 6px 24px; font-size: 13px; text-align: center; color: var(--note-text); background: var(--note-bg); border-bottom: 1px solid var(--line); }
+.recorded { margin: 0; padding: 6px 24px; font-size: 13px; text-align: center; color: var(--note-text); background: var(--note-bg); border-top: 1px solid var(--line); }
 .recorded[hidden] { display: none; }
 header nav { display: flex; gap: 16px; flex-wrap: wrap; }
 a { color: var(--accent); }

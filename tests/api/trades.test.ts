@@ -245,11 +245,11 @@ describe('filters', () => {
     ['limit=', 'invalid limit: use a whole number, 1 or more'],
     [
       'unknown=1&limit=1',
-      "unknown query parameter 'unknown': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by",
+      "unknown query parameter 'unknown': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by, matches_only",
     ],
     [
       'walet=0x1',
-      "unknown query parameter 'walet': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by",
+      "unknown query parameter 'walet': use after, before, order, limit, offset, cursor, token_id, condition_id, market_slug, event_slug, event_id, order_hash, min_amount_usd, min_amount, builder, side, sort_by, group_by, matches_only",
     ],
     ['start_time=5&after=6', "Query parameters 'after' and 'start_time' are the same and differ: give one"],
     ['limit=1&limit=2', "Query parameter 'limit' must be given once"],

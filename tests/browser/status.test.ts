@@ -53,8 +53,8 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     expect(await page.locator('#notice').textContent()).toContain('Recorded data, not live (chain, oracle).');
 
     // 1 March is complete; 2 March begins an hour late.
-    expect(await page.getByRole('button', { name: '2026-03-01, available' }).count()).toBe(1);
-    await page.getByRole('button', { name: /^2026-03-02/ }).click();
+    expect(await page.getByRole('button', { name: '1 March 2026, available' }).count()).toBe(1);
+    await page.getByRole('button', { name: /^2 March 2026/ }).click();
     await page
       .locator('#day')
       .getByText(/No block with a log of a watched contract|The day is indexed/)

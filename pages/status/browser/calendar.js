@@ -13,6 +13,7 @@ const LABELS = {
 };
 
 const dayText = (ms) => new Date(ms).toISOString().slice(0, 10);
+const dayName = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 export function createCalendar() {
@@ -64,7 +65,7 @@ export function createCalendar() {
         class: `day ${state}`,
         'data-day': day,
         'aria-pressed': String(day === chosen),
-        'aria-label': `${day}, ${state}`,
+        'aria-label': `${dayName.format(Date.parse(day))}, ${state}`,
         title: `${day}: ${state}`,
       },
       number,

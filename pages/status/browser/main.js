@@ -34,7 +34,7 @@ function show(body) {
   // The line is read out when it changes, so it does not change without a reason.
   const text = overall ?? (loading ? 'The history is loading.' : 'All sources are current.');
   if ($('overall').textContent !== text) $('overall').textContent = text;
-  $('overall').className = `overall ${problems.length > 0 ? 'bad-number' : 'good'}`;
+  $('overall').className = `overall ${problems.length > 0 ? 'bad-number' : loading ? '' : 'good'}`;
   $('notice').textContent = body.notice;
   $('sources').replaceChildren(sourcesTable(body.sources));
   $('tables').replaceChildren(groupsTable(body.tables));

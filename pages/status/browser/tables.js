@@ -21,7 +21,8 @@ function table(label, columns, rows) {
   );
 }
 
-const badge = (isGood, text) => el('span', { class: `badge ${isGood ? 'ok' : 'warn'}` }, text);
+/** `look`: ok, warn, or '' for neither. */
+const badge = (look, text) => el('span', { class: `badge ${look}` }, text);
 const STALE = { disconnected: 'disconnected', no_report: 'no report', no_events: 'no events' };
 
 const sourceColumns = [
@@ -30,7 +31,7 @@ const sourceColumns = [
     title: 'State',
     cell: (row) =>
       badge(
-        row.stale === null && row.health === 'connected',
+        row.stale === null && row.health === 'connected' ? 'ok' : 'warn',
         row.stale === null ? (row.health === 'connected' ? 'current' : row.health) : STALE[row.stale],
       ),
   },
@@ -62,7 +63,7 @@ const tableColumns = [
     title: 'State',
     cell: (row) =>
       badge(
-        row.state === 'loaded',
+        { loaded: 'ok', lagging: 'warn' }[row.state] ?? '',
         row.state === 'loading' && row.percent !== null ? `loading, ${row.percent} %` : TABLE_STATES[row.state],
       ),
   },
