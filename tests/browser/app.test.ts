@@ -634,7 +634,9 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(await fresh.textContent()).toContain('$750.00');
 
     const stats = (await product.get('/v3/stats')).body as { total_wallets: number };
-    await page.locator('#tiles').getByText(stats.total_wallets.toLocaleString('en-US'), { exact: true }).waitFor();
+    await soon(() => page.locator('#tiles dd').nth(2).textContent()).toContain(
+      stats.total_wallets.toLocaleString('en-US'),
+    );
     // The recorded history is older than a day; its markets have ended.
     for (const id of ['top-wallets', 'trending'])
       expect(await page.locator(`#${id}`).textContent()).toBe('Waiting for trades: none in the last 24 hours.');

@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
         received.push(JSON.parse(data.toString()));
         if (received.length < count) return;
         socket.close();
-        resolve(received);
+        resolve(received.slice(0, count));
       });
     });
   /** Cells and title of the last column's hash of a list. */
@@ -189,14 +189,19 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     expect(trades.map((row) => row.transaction_hash)).toEqual(tx);
     expect((await sql(code, 'trades')).map((row) => row.tx_hash)).toEqual(tx);
 
-    const holders = await rest<{ data: { user: string; amount: string }[] }>(code, 'holders');
+    const holders = await rest<{ data: { user: string; amount: string | null }[] }>(code, 'holders');
     const wallets = (await page.evaluate(
       `[...document.querySelectorAll('#holders tbody a')].map((link) => link.title)`,
     )) as string[];
     expect(holders.data.map((row) => row.user)).toEqual(wallets);
-    const open_ = holders.data.filter((row) => row.amount !== '0').map((row) => [row.user, Number(row.amount) / 1e6]);
-    const held = (await sql(code, 'holders with shares')).map((row) => [row.wallet, Number(row.shares)]);
-    expect(held.sort()).toEqual(open_.sort());
+    // Amounts that partial history cannot tell are null in REST, and marked in SQL.
+    const known = holders.data.flatMap(({ user, amount }) =>
+      amount === null || amount === '0' ? [] : [[user, Number(amount) / 1e6]],
+    );
+    const held = await sql(code, 'holders with shares');
+    const complete = held.filter((row) => row.is_complete === true);
+    expect(known.length).toBeGreaterThan(0);
+    expect(complete.map((row) => [row.wallet, Number(row.shares)]).sort()).toEqual(known.sort());
     await subscribes(code);
 
     // The code follows the selections.
@@ -253,7 +258,7 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     const button = page.getByRole('button', { name: 'Copy: SQL: newest trades' });
     await button.click();
     await soon(() => button.textContent()).toBe('Copied');
-    const text = await page.locator('pre[data-kind=sql]').textContent();
+    const text = await page.locator('pre[data-title="SQL: newest trades"]').textContent();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(text);
     await context.close();
   });

@@ -74,7 +74,7 @@ export function marketCode({ market, filter, first, page }) {
       },
       {
         title: 'holders with shares',
-        text: `SELECT wallet, outcome, shares, avg_price, bought_shares, realized_pnl_usd\nFROM holders\nWHERE ${own}\nORDER BY ${HOLDER_ORDER[sort]} DESC, wallet\nLIMIT ${page}`,
+        text: `SELECT wallet, outcome, shares, avg_price, bought_shares, realized_pnl_usd, is_complete\nFROM holders\nWHERE ${own}\nORDER BY ${HOLDER_ORDER[sort]} DESC, wallet\nLIMIT ${page}`,
       },
     ],
   };
