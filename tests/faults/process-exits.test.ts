@@ -24,7 +24,10 @@ const exits = {
   'an unknown error': 'SIGWINCH',
 } as const;
 const cases = processNames.flatMap((name) =>
-  (Object.keys(exits) as (keyof typeof exits)[]).map((end) => [name, end] as const),
+  (Object.keys(exits) as (keyof typeof exits)[])
+    // `stream` runs the code of processors.
+    .filter((end) => name !== 'stream' || end === 'SIGKILL')
+    .map((end) => [name, end] as const),
 );
 
 let dir: string;
