@@ -138,7 +138,12 @@ describe('GET /v1/coverage', () => {
     expect(listed.sort()).toEqual(
       [...expected]
         .filter(([at, states]) => at.slice(0, 10) <= '2026-03-02' && states.some((state) => state !== 'missing'))
-        .map(([at, states]) => [at, worst(states), states.length, states.filter((state) => state === 'available').length])
+        .map(([at, states]) => [
+          at,
+          worst(states),
+          states.length,
+          states.filter((state) => state === 'available').length,
+        ])
         .sort(),
     );
     expect(days.every(({ why }) => why.length > 10)).toBe(true);
