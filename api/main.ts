@@ -6,7 +6,7 @@ import { createLedgerView } from '../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../infra/accounts/used-up.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
-import { clickHouseConnection } from '../infra/clickhouse/connection.js';
+import { analystConnection, clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
 import { loadConfig, redactConfig } from '../infra/config/config.js';
 import { readOrCreateSecret } from '../infra/files/secret.js';
@@ -36,6 +36,7 @@ import { createService } from './service.js';
 import { createKnownContent } from './social/known-content.js';
 import { createPostWriter } from './social/post-writer.js';
 import { createGatewayView } from './sources/gateway-view.js';
+import { createAnalystQueries } from './sql/analyst-queries.js';
 import { createClickHouseTables } from './tables/clickhouse-tables.js';
 import { createChainState } from './wallets/chain-state.js';
 import { createProfiles } from './wallets/profiles.js';
@@ -92,6 +93,7 @@ runProcess({
     const commands = createAccountCommands({ log, codec });
     const service = createService({
       tables,
+      analystQueries: createAnalystQueries(analystConnection(config), { logger }),
       log,
       sources,
       gateways,

@@ -62,6 +62,7 @@ import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
 import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
 import { createSocialRoutes } from './routes/social/routes.js';
+import { createSqlRoute } from './routes/sql/sql.js';
 import { createPublicStatusRoute } from './routes/status/public-status.js';
 import { createStatusRoute } from './routes/status/status.js';
 import { createTableFacts } from './routes/status/table-facts.js';
@@ -78,6 +79,7 @@ import type { PostWriter } from './social/post-writer.js';
 import { createSocialPosts } from './social/posts.js';
 import { type CountSearch, createSearchQuota } from './social/quota.js';
 import type { GatewayView } from './sources/gateway-view.js';
+import type { AnalystQueries } from './sql/analyst-queries.js';
 import type { Tables } from './tables/port.js';
 import type { ChainState, Profiles } from './wallets/ports.js';
 
@@ -87,6 +89,8 @@ const CACHE_ENTRIES = 5_000;
 
 export interface ServiceDeps {
   readonly tables: Tables;
+  /** SQL of clients, as the read-only user. */
+  readonly analystQueries: AnalystQueries;
   readonly log: Pick<Log, 'bounds'>;
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
@@ -217,6 +221,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers, orderBooks }),
     createOverlapRoute({ tables, nowMs, dataVersion }),
+    createSqlRoute({ queries: deps.analystQueries, rateLimitStore: deps.rateLimitStore, nowMs }),
     ...createSocialRoutes({
       posts: createSocialPosts({ tables, platform: deps.social.platform, writer: deps.social.writer, nowMs }),
       quota: createSearchQuota({ tables, processId: deps.social.processId, count: deps.social.countSearch }),

@@ -35,3 +35,7 @@ export const appPolicy = (socket: SocketAddress, request: PageRequest): string =
 export const dashboardPolicy = basePolicy
   .replace(" 'unsafe-inline'", '')
   .replace('; base-uri', "; form-action 'none'; base-uri");
+
+/** Policy of /sql: as /dashboard, and one inline script with this hash, which is the import map of the page. */
+export const sqlPolicy = (importMapHash: string): string =>
+  dashboardPolicy.replace("script-src 'self'", `script-src 'self' '${importMapHash}'`);

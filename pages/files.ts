@@ -9,6 +9,7 @@ import {
   consolePolicy,
   dashboardPolicy,
   type SocketAddress,
+  sqlPolicy,
 } from './content-security-policy.js';
 import { dashboardFiles, dashboardPreloads, dashboardScript, dashboardStylesheet } from './dashboard/assets.js';
 import { type DashboardOptions, type DashboardView, dashboardBody, dashboardViews } from './dashboard/page.js';
@@ -16,6 +17,8 @@ import { docsFiles } from './docs/assets.js';
 import { homeBody } from './docs/page.js';
 import type { ReferenceDocument } from './docs/reference-markdown.js';
 import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
+import { sqlFiles, sqlImportMap, sqlImportMapHash, sqlPreloads, sqlScript, sqlStylesheet } from './sql/assets.js';
+import { sqlBody } from './sql/page.js';
 import { HTML, type StaticFile } from './static-file.js';
 import { statusFiles, statusPreloads, statusScript, statusStylesheet } from './status/assets.js';
 import { statusBody } from './status/page.js';
@@ -45,7 +48,7 @@ const APP_CARDS: Readonly<Record<AppView, { title: string; description: string }
   },
 };
 
-/** All pages (`/`, `/docs`, `/console`, `/app`, `/status`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
+/** All pages (`/`, `/docs`, `/console`, `/app`, `/sql`, `/status`, `/dashboard`) and their assets. `baseUrl`: public address of the API. */
 export function pageFiles(options: {
   readonly baseUrl: string;
   readonly openApi: ReferenceDocument;
@@ -88,6 +91,14 @@ export function pageFiles(options: {
     preloads: statusPreloads,
     attributes: ' class="app"',
   });
+  const sqlPage = htmlDocument('Oddstream SQL', `${pageHeader}${sqlBody}`, {
+    head: sqlImportMap,
+    description: 'SQL on markets, wallets, trades and prices: examples, results as table, chart, CSV and Parquet.',
+    script: `<script type="module" src="${sqlScript}"></script>`,
+    sheets: ['/docs/docs.css', appStylesheet, sqlStylesheet],
+    preloads: sqlPreloads,
+    attributes: ' class="app sql"',
+  });
   return [
     html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling))),
     // Browsers request it for responses that name no icon, such as JSON.
@@ -102,6 +113,8 @@ export function pageFiles(options: {
       html(path, dashboardPage(view as DashboardView), () => dashboardPolicy),
     ),
     ...dashboardFiles(),
+    html('/sql', sqlPage, () => sqlPolicy(sqlImportMapHash)),
+    ...sqlFiles(),
     html('/status', statusPage, () => dashboardPolicy),
     ...statusFiles(),
     ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),

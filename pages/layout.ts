@@ -27,22 +27,23 @@ const card = (title: string, description: string): string =>
   ]
     .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeHtml(text ?? '')}">`)
     .join('');
-/** Complete HTML document. `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body; `description`: for previews of links. */
+/** Complete HTML document. `head`: markup before all scripts; `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body; `description`: for previews of links. */
 export function htmlDocument(
   title: string,
   body: string,
   options: {
     script?: string;
+    head?: string;
     sheets?: readonly string[];
     preloads?: readonly string[];
     attributes?: string;
     description?: string;
   } = {},
 ): string {
-  const { description = DESCRIPTION } = options;
+  const { description = DESCRIPTION, head = '' } = options;
   const { script = '', sheets = [REFERENCE_STYLESHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>${card(title, description)}<link rel="icon" href="${ICON}">${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}<script type="module" src="${recordedScript}"></script></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>${card(title, description)}<link rel="icon" href="${ICON}">${head}${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}<script type="module" src="${recordedScript}"></script></body></html>`;
 }
 
 /** Header with the navigation of all pages. */
-export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div><p id="recorded" class="recorded" hidden></p></header>`;
+export const pageHeader = `<header><div><a class="brand" href="/">Oddstream</a><nav><a href="/app">Explore</a><a href="/app/copy">Copy</a><a href="/docs">Docs</a><a href="/sql">SQL</a><a href="/console">Console</a><a href="/docs#plans">Plans</a><a href="/dashboard">Dashboard</a><a href="/openapi.json">OpenAPI</a><a href="/asyncapi.json">AsyncAPI</a><a href="/status">Status</a></nav></div><p id="recorded" class="recorded" hidden></p></header>`;

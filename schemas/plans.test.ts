@@ -25,9 +25,16 @@ describe('plan table', () => {
     const closed = Object.entries(plans.free.features)
       .filter(([, open]) => !open)
       .map(([feature]) => feature);
-    expect(closed.sort()).toEqual(['clobv2', 'copyPnl', 'v2Onchain', 'v2x', 'v3']);
+    expect(closed.sort()).toEqual(['clobv2', 'copyPnl', 'sql', 'v2Onchain', 'v2x', 'v3']);
     for (const plan of [plans.starter, plans.growth, plans.enterprise])
       expect(Object.values(plan.features).every(Boolean)).toBe(true);
-    expect(missingFeatureStatus).toMatchObject({ v3: 402, v2x: 402, clobv2: 402, copyPnl: 403, v2Onchain: 403 });
+    expect(missingFeatureStatus).toMatchObject({
+      v3: 402,
+      v2x: 402,
+      clobv2: 402,
+      copyPnl: 403,
+      v2Onchain: 403,
+      sql: 402,
+    });
   });
 });

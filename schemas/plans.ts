@@ -4,7 +4,7 @@ import type { Account, AccountMeter, CustomLimits, Plan } from './types.gen.js';
 export type Limit = number | null;
 
 /** Features that a plan may exclude. */
-export type Feature = 'v1' | 'v3' | 'v2x' | 'clobv2' | 'copyPnl' | 'v2Onchain';
+export type Feature = 'v1' | 'v3' | 'v2x' | 'clobv2' | 'copyPnl' | 'v2Onchain' | 'sql';
 
 /** Limits of one plan. Rates are requests per sliding 60 s per account; sizes are bytes with 1 GB = 10^9. */
 export interface PlanTerms {
@@ -47,6 +47,7 @@ const allFeatures: Readonly<Record<Feature, boolean>> = {
   clobv2: true,
   copyPnl: true,
   v2Onchain: true,
+  sql: true,
 };
 
 /** Limits of all plans. The enterprise limits are defaults that an agreement may raise. */
@@ -68,7 +69,7 @@ export const plans: Readonly<Record<Plan, PlanTerms>> = {
     conditionPositionsMaxLimit: 0,
     socialSearchesPerMonth: 0,
     monthlyAllowance: { api_requests: 100_000, orderbook_chainlink_bytes: 5 * GB, onchain_event_bytes: 5 * GB },
-    features: { v1: true, v3: false, v2x: false, clobv2: false, copyPnl: false, v2Onchain: false },
+    features: { v1: true, v3: false, v2x: false, clobv2: false, copyPnl: false, v2Onchain: false, sql: false },
   },
   starter: {
     plan: 'starter',
@@ -184,6 +185,7 @@ export const missingFeatureStatus: Readonly<Record<Feature, 402 | 403>> = {
   clobv2: 402,
   copyPnl: 403,
   v2Onchain: 403,
+  sql: 402,
 };
 
 /** Limits that do not depend on the plan. */
@@ -229,6 +231,11 @@ export const commonLimits = {
   closedPositionsMaxLimit: 50,
   negRiskChildrenMaxLimit: 1_000,
   overlapMaxLimit: 500,
+  /** POST /v1/sql. */
+  sqlPerMinutePerKey: 60,
+  /** Statements of POST /v1/sql that run, or whose results are sent, at once. */
+  sqlAtOncePerAccount: 1,
+  sqlAtOncePerProcess: 4,
   ticksMaxRangeMs: 24 * 3_600 * SECOND,
   ticksDefaultLimit: 10_000,
   ticksMaxLimit: 100_000,

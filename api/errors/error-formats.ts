@@ -159,6 +159,8 @@ export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorRespon
       });
     case 'bad_body':
       return respond(400, { error: failure.message });
+    case 'rejected_statement':
+      return respond(400, { error: failure.message, code: failure.code });
     case 'wrong_content_type':
       return respond(415, {
         error: `Unsupported content type. Send '${failure.expected}' in the Content-Type header.`,

@@ -64,6 +64,8 @@ export type Failure =
       readonly fields?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'method_not_allowed'; readonly allow: readonly string[] }
+  /** The engine rejected or ended the statement of POST /v1/sql; `code` is its exception code. */
+  | { readonly kind: 'rejected_statement'; readonly message: string; readonly code: number }
   | { readonly kind: 'upstream'; readonly retryAfterS: number; readonly detail?: string }
   /** The tables that the response is read from have no row yet. */
   | { readonly kind: 'loading'; readonly message: string; readonly retryAfterS: number }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import type { UsedUpUntil } from '../../infra/accounts/used-up.js';
 import { isTransient } from '../../infra/errors.js';
@@ -86,9 +87,34 @@ function send(response: Response, route: Route, reply: Reply<unknown>): void {
     response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
     response.setHeader('age', String(Math.min(reply.cache.maxAgeS, reply.cache.ageS)));
   } else response.setHeader('cache-control', 'no-store');
-  const contentType = route.success.contentType;
-  if (contentType === undefined) response.json(reply.body);
+  const contentType = reply.contentType ?? route.success.contentType;
+  if (reply.body instanceof Readable) {
+    response.type(contentType ?? JSON_TYPE);
+    sendBytes(response, reply.body);
+  } else if (contentType === undefined) response.json(reply.body);
   else response.type(contentType).send(String(reply.body));
+}
+
+function sendBytes(response: Response, stream: Readable): void {
+  if (response.destroyed || stream.destroyed) {
+    stream.destroy();
+    response.destroy();
+    return;
+  }
+  // The status has been sent: only a cut connection tells the client that the rest is missing.
+  stream.once('error', () => response.destroy());
+  response.once('close', () => stream.destroy());
+  stream.pipe(response);
+}
+
+/** A signal that aborts when the client disconnects before the response is complete. */
+function closeSignal(response: Response): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed) controller.abort();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }
 
 /** The Express app: the routes in order, 405 for other methods of their paths, 404 for other paths, and error formats for everything thrown. */
@@ -210,6 +236,7 @@ export function createApp(deps: AppDeps): Express {
           rawBody: route.rawBody === true && Buffer.isBuffer(body) ? body : null,
           nowMs: deps.nowMs(),
           elapsedMs: () => Math.round(performance.now() - startedMs),
+          closed: () => closeSignal(response),
           caller,
           session,
         },

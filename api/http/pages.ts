@@ -17,6 +17,7 @@ const ENTRY_POINTS = {
   docs: '/docs',
   openapi: '/openapi.json',
   app: '/app',
+  sql: '/sql',
   console: '/console',
   dashboard: '/dashboard',
   asyncapi: '/asyncapi.json',

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Feature } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
@@ -27,6 +28,8 @@ export interface RequestContext {
   readonly nowMs: number;
   /** Whole milliseconds since the request arrived. */
   readonly elapsedMs: () => number;
+  /** Signal that aborts when the client disconnects before the response is complete. */
+  readonly closed: () => AbortSignal;
   /** null for requests without a key, on routes that need none. */
   readonly caller: Caller | null;
   /** The signed-in user, on routes with `auth: 'session'`, and on those with 'key-or-session' without a key; else null. */
@@ -35,8 +38,10 @@ export interface RequestContext {
 
 export interface Reply<T> {
   readonly status?: number;
-  /** JSON value, or text if the route's content type is not JSON. */
+  /** JSON value, or text if the route's content type is not JSON, or bytes that are sent as they arrive; their error closes the connection. */
   readonly body: T;
+  /** Content type of bytes. */
+  readonly contentType?: string;
   readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -47,6 +52,8 @@ export interface ResponseSpec<T extends z.ZodType = z.ZodType> {
   readonly schema: T;
   readonly example: unknown;
   readonly contentType?: string;
+  /** The same response in other formats that the request can choose, by content type. */
+  readonly otherContent?: Readonly<Record<string, { readonly schema: z.ZodType; readonly example: unknown }>>;
 }
 
 type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -107,7 +114,7 @@ export interface RouteDefinition<
   readonly handler: (
     input: { readonly query: SchemaOutput<Q>; readonly params: SchemaOutput<P>; readonly body: SchemaOutput<B> },
     context: RequestContext,
-  ) => Promise<Reply<z.input<R>>> | Reply<z.input<R>>;
+  ) => Promise<Reply<z.input<R> | Readable>> | Reply<z.input<R> | Readable>;
 }
 
 export interface RawInput {

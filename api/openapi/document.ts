@@ -23,6 +23,12 @@ const response = (spec: ResponseSpec, headers?: Json): Json => ({
   ...(headers === undefined ? {} : { headers }),
   content: {
     [spec.contentType ?? 'application/json']: { schema: jsonSchema(spec.schema, 'output'), example: spec.example },
+    ...Object.fromEntries(
+      Object.entries(spec.otherContent ?? {}).map(([type, { schema, example }]) => [
+        type,
+        { schema: jsonSchema(schema, 'output'), example },
+      ]),
+    ),
   },
 });
 

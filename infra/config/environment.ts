@@ -322,7 +322,7 @@ export const environment = z.object({
   ANALYST_PASSWORD: setting(
     z.string().min(12, 'at least 12 characters').optional(),
     'SQL for analysts',
-    'Password of the user `analyst` from other machines.',
+    'Password of the user `analyst` from other machines. `POST /v1/sql` needs it where `CLICKHOUSE_URL` names a server.',
     'analysts connect from this machine only',
   ),
   ANALYST_MEMORY_MB: setting(

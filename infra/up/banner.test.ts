@@ -96,6 +96,9 @@ describe('startBanner', () => {
     expect(startBanner({ ...base, key: 'k' })).toMatch(
       /^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app#key=k$/m,
     );
+    expect(startBanner({ ...base, key: 'k' })).toMatch(
+      /^ +SQL in the browser +http:\/\/127\.0\.0\.1:8080\/sql#key=k$/m,
+    );
     expect(startBanner({ ...base, key: null })).toMatch(/^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app$/m);
   });
 

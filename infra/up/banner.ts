@@ -72,6 +72,7 @@ export function startBanner(options: {
     ['API reference', `${addresses.api}/docs`],
     // Browsers do not send the fragment after #, so the key reaches no server and no log.
     ['Markets and wallets', `${addresses.api}/app${key === null || keyFile !== null ? '' : `#key=${key}`}`],
+    ['SQL in the browser', `${addresses.api}/sql${key === null || keyFile !== null ? '' : `#key=${key}`}`],
     ['Status', `${addresses.api}/status`],
     ['Event socket', addresses.socket],
     ['Order-book socket', addresses.orderbook],

@@ -52,7 +52,8 @@ const search = `<form id="find" role="search" action="/app">
 <p id="find-status" role="status"></p>
 </form>`;
 
-const keyForm = `<form id="key-form" class="notice" hidden>
+/** Form for the key that all of these pages use. */
+export const keyForm = `<form id="key-form" class="notice" hidden>
 <p id="key-words">These pages use the public API with your key. The key is stored for this tab only.</p>
 <label for="key">API key</label>
 <div class="field"><input id="key" name="key" type="password" autocomplete="off" placeholder="odds_live_..." required><button class="primary" type="submit">Use this key</button></div>

@@ -29,7 +29,7 @@ export const homeBody = (baseUrl: string, hasPrices: boolean): string => `${page
 <li>Create an API key, here or in <a href="/dashboard">your dashboard</a>: <pre class="command">curl -X POST ${escapeHtml(baseUrl)}/v1/keys -H 'content-type: application/json' -d '{"name":"first"}'</pre></li>
 <li>Send a request: <pre class="command">curl '${escapeHtml(baseUrl)}/v1/crypto/candles?symbol=BTC' -H 'x-api-key: YOUR_KEY'</pre></li>
 </ol>
-<p><a href="/app">Markets and wallets</a> · <a href="/docs">Documentation</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <a href="/status">Status</a> of the sources, the tables and the days.</p>
+<p><a href="/app">Markets and wallets</a> · <a href="/sql">SQL</a> · <a href="/docs">Documentation</a> · <a href="/console">Stream console</a> · <a href="/openapi.json">OpenAPI 3.1</a> · <a href="/asyncapi.json">AsyncAPI 3</a> · <a href="/status">Status</a> of the sources, the tables and the days.</p>
 ${planTable(hasPrices)}</main>`;
 
 /** The page at `/docs`: Swagger UI renders the reference into it. */

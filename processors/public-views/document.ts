@@ -1,4 +1,4 @@
-import type { ExampleQuery } from './example-queries.js';
+import type { ExampleQuery } from '../../schemas/public-views/example-queries.js';
 import type { PublicView } from './spec.js';
 
 /** An example query with its result: names of the columns, and rows as text (null for NULL). */
@@ -51,6 +51,17 @@ Money is USD as \`Decimal\`, times are \`DateTime64(3, 'UTC')\`, wallets and has
 Every view and column also has its comment in the database: \`DESCRIBE TABLE trades\`, or \`SELECT name, comment FROM system.tables\`.
 
 ## Connect
+
+In the browser: \`/sql\` of the API has an editor, these views and example queries; it needs the key of a paid plan (the key of \`npm start\` is one). \`POST /v1/sql\` is the same for
+programs, with a key and without access to port 8123:
+
+\`\`\`sh
+curl -s http://127.0.0.1:8080/v1/sql -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+  -d '{"sql": "SELECT day, match_usd FROM volume_days ORDER BY day", "format": "csv"}'
+\`\`\`
+
+Formats are \`json\` (columns with types in \`meta\`, rows in \`data\`, at most \`max_rows\`: 1,000, up to 10,000), \`csv\` and \`parquet\` (all rows). Grafana: \`infra/deploy/grafana\` has a data source and a
+dashboard on these views.
 
 The embedded ClickHouse serves its HTTP interface on port 8123. On this machine no user and no password are needed: such clients are user \`analyst\`, who may SELECT,
 SHOW, DESCRIBE, EXPLAIN and EXISTS on this database. From other machines the user is \`analyst\` with the password of \`ANALYST_PASSWORD\`.

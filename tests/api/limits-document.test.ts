@@ -64,6 +64,11 @@ it('docs/LIMITS.md has the numbers of the limits of single paths, and of those w
     new RegExp(`^${commonLimits.socialRequestsPerSecondPerKey} per 1 s; searches of the plan`),
   );
   expect(group('includeTrades')).toBe(`${commonLimits.includeTradesPerMinutePerKey} per minute`);
+  expect(group('/v1/sql')).toMatch(
+    new RegExp(
+      `^${commonLimits.sqlPerMinutePerKey} per minute; ${commonLimits.sqlAtOncePerAccount} at once; ${commonLimits.sqlAtOncePerProcess} at once;`,
+    ),
+  );
   const keyless = (name: string) => limitOf('Without a key', name);
   const window = `${commonLimits.signInWindowMs / 60_000} minutes`;
   expect(keyless('all without a valid key')).toBe(`${number(commonLimits.keylessPerMinute)} per minute`);

@@ -612,6 +612,7 @@ describe('/v2/onchain trades/all', () => {
       headers: {},
       rawQuery: new URLSearchParams(),
       rawBody: null,
+      closed: () => new AbortController().signal,
       nowMs: api.clock.nowMs,
       elapsedMs: () => 0,
       caller,

@@ -15,6 +15,7 @@ import { createService, type Service } from '../../api/service.js';
 import { createKnownContent } from '../../api/social/known-content.js';
 import { createPostWriter } from '../../api/social/post-writer.js';
 import { createGatewayView, type GatewayLoad } from '../../api/sources/gateway-view.js';
+import { createAnalystQueries } from '../../api/sql/analyst-queries.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
 import type { ChainState, Profiles } from '../../api/wallets/ports.js';
@@ -23,6 +24,7 @@ import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import type { SocialPlatform } from '../../infra/social/port.js';
 import { createSourceStatusView } from '../../infra/sources/source-status-view.js';
@@ -105,6 +107,8 @@ function expectMatchesSchema(service: Service, method: string, path: string, rep
       candidate.method === method && new RegExp(`^${candidate.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(bare),
   );
   if (route === undefined || reply.status !== route.success.status) return;
+  const type = reply.headers.get('content-type')?.split(';', 1)[0] ?? '';
+  if (route.success.otherContent?.[type] !== undefined) return;
   expect(route.success.schema.parse(reply.body)).toEqual(reply.body);
 }
 
@@ -129,7 +133,9 @@ export async function startApi(options: {
   /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
-  const engine = await startTestClickHouse();
+  const limits = DEFAULT_ANALYST_LIMITS;
+  const analyst = { password: undefined, database: 'market', concurrency: 2, limits };
+  const engine = await startTestClickHouse({ analyst });
   const logger = options.logger ?? silentLogger();
   await migrate({ client: engine.client, migrations, logger });
   const metrics = createMetrics({ process: 'test', defaults: false });
@@ -176,6 +182,10 @@ export async function startApi(options: {
   const commands = createAccountCommands({ log, codec, now: () => clock.nowMs });
   const service = createService({
     tables,
+    analystQueries: createAnalystQueries(
+      { url: engine.url, user: 'analyst', password: '', database: analyst.database, limits },
+      { logger },
+    ),
     log,
     sources,
     gateways,

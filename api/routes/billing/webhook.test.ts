@@ -46,6 +46,7 @@ const deliver = async (send: Send, options: { deletedAtMs?: number; logger?: Log
     headers: { 'stripe-signature': 's' },
     rawQuery: new URLSearchParams(),
     rawBody: Buffer.from('{}'),
+    closed: () => new AbortController().signal,
     nowMs: 0,
     elapsedMs: () => 0,
     caller: null,

@@ -1,4 +1,4 @@
-/** An example query of docs/SQL.md. The SQL runs as user analyst on database market and has one result on the recorded history. */
+/** An example query of docs/SQL.md and /sql. The SQL runs as user analyst on database market and has one result on the recorded history. */
 export interface ExampleQuery {
   readonly title: string;
   readonly sql: string;
