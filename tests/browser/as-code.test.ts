@@ -194,14 +194,13 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
       `[...document.querySelectorAll('#holders tbody a')].map((link) => link.title)`,
     )) as string[];
     expect(holders.data.map((row) => row.user)).toEqual(wallets);
-    // Amounts that partial history cannot tell are null in REST, and marked in SQL.
+    // Amounts that partial history cannot tell are null.
     const known = holders.data.flatMap(({ user, amount }) =>
       amount === null || amount === '0' ? [] : [[user, Number(amount) / 1e6]],
     );
     const held = await sql(code, 'holders with shares');
-    const complete = held.filter((row) => row.is_complete === true);
     expect(known.length).toBeGreaterThan(0);
-    expect(complete.map((row) => [row.wallet, Number(row.shares)]).sort()).toEqual(known.sort());
+    expect(held.map((row) => [row.wallet, Number(row.shares)]).sort()).toEqual(known.sort());
     await subscribes(code);
 
     // The code follows the selections.
