@@ -55,7 +55,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; }
 .app .tiles dt { color: var(--muted); font-size: 13px; }
 .app .tiles dd { margin: 0; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
-.app .narrow { display: none; }
+.app .phone-only { display: none; }
 .app td.when { white-space: normal; min-width: 116px; }
 .app td small { white-space: normal; min-width: 7em; display: block; color: var(--muted); font-size: 12px; }
 .app .book { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 16px; align-items: start; }
@@ -147,7 +147,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
   .app :is(th, td) { padding: 7px 4px; }
   .app table { font-size: 13px; }
   .app :is(th, td).text { min-width: 84px; }
-  .app .narrow { display: block; }
+  .app .phone-only { display: block; }
   .app td time { display: inline-block; min-width: 4.6em; white-space: normal; }
   .app #find .field > kbd { display: none; }
   .app .tiles { grid-template-columns: 1fr 1fr; gap: 8px; }

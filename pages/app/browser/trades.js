@@ -64,7 +64,7 @@ const market = (row) =>
     'span',
     {},
     el('a', { class: 'row', href: marketPath(row.condition ?? row.token) }, row.title ?? `Token ${short(row.token)}`),
-    el('small', { class: 'narrow' }, outcome(row)),
+    el('small', { class: 'phone-only' }, outcome(row)),
   );
 
 const columns = {
