@@ -198,7 +198,8 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     const sent: string[] = [];
     await page.route('**/dashboard/assets/*.js', (route) => route.abort());
     for (const path of ['/dashboard/sign-in', `/dashboard/reset#${'t'.repeat(43)}`, '/dashboard/link']) {
-      await page.goto(product.api + path);
+      // The mark of recorded input, on every page, has been loaded then.
+      await page.goto(product.api + path, { waitUntil: 'networkidle' });
       page.on('request', (request) => sent.push(request.url()));
       await page.locator('input[type=password]').fill(PASSWORD);
       await page.keyboard.press('Enter');
