@@ -102,6 +102,19 @@ describe('startBanner', () => {
     expect(startBanner({ ...base, key: null })).toMatch(/^ +Markets and wallets +http:\/\/127\.0\.0\.1:8080\/app$/m);
   });
 
+  it('shows the progress of the history first, and no more than three checks that are loading', () => {
+    const sinks = ['sink a', 'sink b', 'sink c', 'sink d'];
+    const loading = [...sinks.map((name) => `processors: ${name}`), 'api: history: fills 9 %'];
+    const text = startBanner({ addresses, key: null, database: 'market', sources: [], loading });
+    const shown = /Still loading:\n((?: {2}- .*\n)+)/.exec(text)?.[1];
+    expect(shown?.trimEnd().split('\n')).toEqual([
+      '  - api: history: fills 9 %',
+      '  - processors: sink a',
+      '  - processors: sink b',
+      '  - and 2 more: http://127.0.0.1:8080/status',
+    ]);
+  });
+
   it('links the status page, which needs no key', () => {
     const text = startBanner({ addresses, key: null, database: 'market', sources: [] });
     expect(text).toMatch(/^ +Status +http:\/\/127\.0\.0\.1:8080\/status$/m);

@@ -1,4 +1,5 @@
 import { type Config, reachableHost, redactConfig } from '../config/config.js';
+import { HISTORY_PREFIX } from './report-load-progress.js';
 
 /** State of an ingest source, from the response of /v1/status. */
 export interface SourceSummary {
@@ -93,7 +94,7 @@ export function startBanner(options: {
     );
   }
   for (const [name, value] of rows) lines.push(`  ${name.padEnd(22)} ${value}`);
-  if (loading.length > 0) lines.push('', '  Still loading:', ...loading.map((text) => `  - ${text}`));
+  if (loading.length > 0) lines.push('', '  Still loading:', ...loadingLines(loading, `${addresses.api}/status`));
   const recorded = sources.filter((source) => source.mode === 'recorded');
   if (recorded.length > 0) {
     lines.push(
@@ -123,4 +124,17 @@ export function startBanner(options: {
     '',
   );
   return lines.join('\n');
+}
+
+const MAX_LOADING_LINES = 3;
+
+/** The progress of the history first, since it sums up most of the others, and few lines, so that the addresses stay on the screen. */
+function loadingLines(loading: readonly string[], statusPage: string): string[] {
+  const isHistory = (text: string) => text.startsWith(HISTORY_PREFIX);
+  const sorted = [...loading.filter(isHistory), ...loading.filter((text) => !isHistory(text))];
+  const more = sorted.length - MAX_LOADING_LINES;
+  return [
+    ...sorted.slice(0, MAX_LOADING_LINES).map((text) => `  - ${text}`),
+    ...(more > 0 ? [`  - and ${more} more: ${statusPage}`] : []),
+  ];
 }

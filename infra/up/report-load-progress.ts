@@ -3,7 +3,8 @@ import type { ReadinessSummary } from './readiness-summary.js';
 
 /** Printed once the tables contain the complete history. */
 export const LOADED_MESSAGE = 'The history is loaded: everything is ready.';
-const HISTORY_PREFIX = 'api: history: ';
+/** Start of the check of the API that sums up the progress of all tables. */
+export const HISTORY_PREFIX = 'api: history: ';
 const INITIAL_INTERVAL_MS = 5_000;
 const MAX_INTERVAL_MS = 600_000;
 
