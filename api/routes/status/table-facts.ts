@@ -1,6 +1,6 @@
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { TtlCache } from '../../cache/ttl-cache.js';
-import type { Tables } from '../../tables/port.js';
+import type { Sql, Tables } from '../../tables/port.js';
 import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
 
 const COUNTS_CACHE_MS = 30_000;
@@ -14,26 +14,21 @@ export interface TableFacts {
 
 export function createTableFacts(deps: { tables: Tables; cache: TtlCache; logger: Logger }): TableFacts {
   const { tables, cache, logger } = deps;
+  /** Facts whose last read failed: a failure is logged once, because the status is requested several times a second while the product starts. */
+  const failing = new Set<string>();
+  const read = async <T>(name: string, cacheMs: number, sql: Sql): Promise<readonly T[] | null> => {
+    try {
+      const cached = await cache.get(`status-${name}`, cacheMs, () => tables.rows<T>(sql));
+      failing.delete(name);
+      return cached.value;
+    } catch (error) {
+      if (!failing.has(name)) logger.warn({ err: error }, `status ${name} are null: the tables cannot be read`);
+      failing.add(name);
+      return null;
+    }
+  };
   return {
-    async counts() {
-      try {
-        const cached = await cache.get('status-counts', COUNTS_CACHE_MS, () => tables.rows<CountsRow>(countsSql));
-        return cached.value[0] ?? null;
-      } catch (error) {
-        logger.warn({ err: error }, 'status counts are null: the tables cannot be read');
-        return null;
-      }
-    },
-    async alarms() {
-      try {
-        const cached = await cache.get('status-alarms', ALARMS_CACHE_MS, () =>
-          tables.rows<UnknownEventRow>(unknownEventsSql),
-        );
-        return cached.value;
-      } catch (error) {
-        logger.warn({ err: error }, 'status alarms are null: the tables cannot be read');
-        return null;
-      }
-    },
+    counts: async () => (await read<CountsRow>('counts', COUNTS_CACHE_MS, countsSql))?.[0] ?? null,
+    alarms: () => read<UnknownEventRow>('alarms', ALARMS_CACHE_MS, unknownEventsSql),
   };
 }

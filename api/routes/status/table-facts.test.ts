@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createTtlCache } from '../../cache/ttl-cache.js';
+import { createTableFacts } from './table-facts.js';
+
+it('a failing table is logged once until it can be read again', async () => {
+  const warnings: string[] = [];
+  const logger = Object.assign(silentLogger(), { warn: (_fields: object, text: string) => warnings.push(text) });
+  let nowMs = 0;
+  let fails = true;
+  const rows = async () => {
+    if (fails) throw new Error('no table');
+    return [];
+  };
+  const cache = createTtlCache({ maxEntries: 10, nowMs: () => nowMs });
+  const facts = createTableFacts({ tables: { rows } as never, cache, logger });
+  for (let n = 0; n < 3; n++) expect([await facts.counts(), await facts.alarms()]).toEqual([null, null]);
+  expect(warnings).toEqual([
+    'status counts are null: the tables cannot be read',
+    'status alarms are null: the tables cannot be read',
+  ]);
+  fails = false;
+  expect(await facts.alarms()).toEqual([]);
+  fails = true;
+  nowMs += 60_000;
+  expect(await facts.alarms()).toBeNull();
+  expect(warnings).toHaveLength(3);
+});
