@@ -8,22 +8,21 @@ const openApi = { info: { title: 'Test', version: '1' }, paths: {} };
 
 const marketTitle = async (id: string) => (id === 'snow' ? 'Snow & $& "ice"?' : null);
 
+const appWithPages = (options: { socket?: SocketAddress; hasBilling?: boolean }) => {
+  const { socket = { url: null, port: 8081 }, hasBilling = false } = options;
+  const app = express();
+  const dashboard = { hasProvider: false, hasBilling };
+  const baseUrl = 'http://api.test';
+  mountPages(app, { openApi, asyncApi: {}, baseUrl, socket, dashboard, testPayments: false, marketTitle });
+  return app;
+};
+
 const connectSourceOf = async (
   socket: SocketAddress,
   path: string,
   host = '127.0.0.1',
 ): Promise<string | undefined> => {
-  const app = express();
-  const dashboard = { hasProvider: false, hasBilling: false };
-  mountPages(app, {
-    openApi,
-    asyncApi: {},
-    baseUrl: 'http://api.test',
-    socket,
-    dashboard,
-    testPayments: false,
-    marketTitle,
-  });
+  const app = appWithPages({ socket });
   const server = await listen(app, { host, port: 0 });
   const response = await fetch(`http://${host.includes(':') ? `[${host}]` : host}:${server.port}${path}`);
   await server.close(500);
@@ -47,18 +46,7 @@ it.each([
   [true, ['/', '/docs'], true],
   [false, ['/', '/docs'], false],
 ])('with billing (%s) the pages %j show prices (%s)', async (hasBilling, paths, hasPrices) => {
-  const app = express();
-  const socket = { url: null, port: 8081 };
-  const dashboard = { hasProvider: false, hasBilling };
-  mountPages(app, {
-    openApi,
-    asyncApi: {},
-    baseUrl: 'http://api.test',
-    socket,
-    dashboard,
-    testPayments: false,
-    marketTitle,
-  });
+  const app = appWithPages({ hasBilling });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   try {
     for (const path of paths) {
@@ -76,18 +64,7 @@ it.each([
 });
 
 it('the page of a market has its title where links are previewed, escaped', async () => {
-  const app = express();
-  const socket = { url: null, port: 8081 };
-  const dashboard = { hasProvider: false, hasBilling: false };
-  mountPages(app, {
-    openApi,
-    asyncApi: {},
-    baseUrl: 'http://api.test',
-    socket,
-    dashboard,
-    testPayments: false,
-    marketTitle,
-  });
+  const app = appWithPages({});
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   const pageOf = async (id: string) => {
     const response = await fetch(`http://127.0.0.1:${server.port}/app/market/${id}`);

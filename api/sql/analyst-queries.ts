@@ -115,7 +115,7 @@ export function createAnalystQueries(connection: AnalystConnection, deps: { logg
   };
 }
 
-/** The failure of a request that nobody waits for. */
+/** The failure of a request whose client has disconnected. */
 export const disconnected = (): ApiError =>
   new ApiError({ kind: 'rejected_statement', message: 'Cancelled: the client has disconnected.', code: 394 });
 

@@ -13,10 +13,21 @@ it('prints endpoints by tag with parameters and responses', () => {
           responses: { 200: { description: 'The rows.' }, 400: { description: 'Malformed.' } },
         },
       },
-      '/b': { post: { tags: ['Two'] } },
+      '/b': {
+        post: {
+          tags: ['Two'],
+          requestBody: {
+            content: {
+              'application/json': {
+                schema: { properties: { sql: { description: 'Text.' }, n: {} }, required: ['sql'] },
+              },
+            },
+          },
+        },
+      },
     },
   });
   expect(text).toBe(
-    '# T 2\n\nSchemas and examples of every response: `/openapi.json`.\n\n## One\n\n### GET /a\n\nReads a.\n\n- `limit` (query, required): At most 5.\n\nResponses: 200 The rows. · 400 Malformed.\n\n## Two\n\n### POST /b\n',
+    '# T 2\n\nSchemas and examples of every response: `/openapi.json`.\n\n## One\n\n### GET /a\n\nReads a.\n\n- `limit` (query, required): At most 5.\n\nResponses: 200 The rows. · 400 Malformed.\n\n## Two\n\n### POST /b\n\n- `sql` (body, required): Text.\n- `n` (body)\n',
   );
 });

@@ -15,7 +15,15 @@ interface Operation {
     readonly required?: boolean;
     readonly description?: string;
   }[];
+  readonly requestBody?: {
+    readonly content?: Readonly<Record<string, { readonly schema?: BodySchema }>>;
+  };
   readonly responses?: Readonly<Record<string, { readonly description?: string }>>;
+}
+
+interface BodySchema {
+  readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
+  readonly required?: readonly string[];
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -37,9 +45,14 @@ export function referenceMarkdown(document: ReferenceDocument): string {
 }
 
 function endpointMarkdown(name: string, operation: Operation): string {
-  const parameters = (operation.parameters ?? []).map(
-    ({ name: parameter, in: where, required, description = '' }) =>
-      `- \`${parameter}\` (${where}${required === true ? ', required' : ''})${description === '' ? '' : `: ${oneLine(description)}`}`,
+  const { properties = {}, required = [] } = operation.requestBody?.content?.['application/json']?.schema ?? {};
+  const fields = Object.entries(properties).map(([field, { description }]) => ({
+    ...{ name: field, in: 'body', required: required.includes(field) },
+    ...(description === undefined ? {} : { description }),
+  }));
+  const parameters = [...(operation.parameters ?? []), ...fields].map(
+    ({ name: parameter, in: where, required: isRequired, description = '' }) =>
+      `- \`${parameter}\` (${where}${isRequired === true ? ', required' : ''})${description === '' ? '' : `: ${oneLine(description)}`}`,
   );
   const statuses = Object.entries(operation.responses ?? {}).map(
     ([status, { description = '' }]) => `${status} ${oneLine(description)}`,

@@ -9,7 +9,7 @@ const GOAL_PSS_MIB = 1024;
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What the product costs while it follows the recorded live tail and nobody is connected: CPU and memory per process. */
+/** What the product costs without clients, while it follows the recorded live tail: CPU and memory per process. */
 export async function run(): Promise<void> {
   const product = await startProduct({ env: { LOG_LEVEL: 'warn' } });
   try {
@@ -39,7 +39,7 @@ function report(samples: ReadonlyMap<string, readonly ProcessUsage[]>): void {
     cpuMs: [...samples.values()].reduce((sum, usages) => sum + (usages[step]?.cpuMs ?? 0), 0),
     pssMiB: [...samples.values()].reduce((sum, usages) => sum + (usages[step]?.pssMiB ?? 0), 0),
   }));
-  console.log(`Nobody connected, ${MINUTES} minutes after the start was complete; a core is 100 %.\n`);
+  console.log(`Without clients, ${MINUTES} minutes after the start was complete; a core is 100 %.\n`);
   console.log(
     '| process | CPU first half % | CPU second half % | PSS start MiB | middle | end | slope in the second half MiB/min |\n|---|---|---|---|---|---|---|',
   );
