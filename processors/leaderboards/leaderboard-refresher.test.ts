@@ -28,20 +28,42 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
   expect(statements).toBe(16);
 });
 
-it('leaderboard refresher pauses at most 10 s while the tables load, and restarts with short intervals after that', async () => {
+/** Pauses of a refresher whose history has loaded after `loadedMs`; `pausesWanted` ends the run. */
+async function pausesOf(loadedMs: number, pausesWanted: number) {
   const stop = new AbortController();
-  const pauses: number[] = [];
+  const events: string[] = [];
+  let elapsedMs = 0;
+  let pauses = 0;
   const refresher = createLeaderboardRefresher({
-    clickhouse: { command: async () => undefined },
+    clickhouse: {
+      command: async (sql) => {
+        if (sql.includes('INTO leaderboards')) events.push('refresh');
+      },
+    },
     logger: silentLogger(),
     metrics: createMetrics({ process: 'test', defaults: false }),
     nowMs: () => 0,
-    loading: async () => pauses.length < 4,
+    loading: async () => elapsedMs < loadedMs,
     pause: async (ms) => {
-      pauses.push(ms);
-      if (pauses.length === 7) stop.abort();
+      events.push(`${ms}`);
+      elapsedMs += ms;
+      if (++pauses === pausesWanted) stop.abort();
     },
   });
   await refresher.run(stop.signal);
-  expect(pauses).toEqual([5_000, 10_000, 10_000, 10_000, 5_000, 10_000, 20_000]);
+  return events;
+}
+const polls = (count: number) => Array.from({ length: count }, () => '500');
+
+it('leaderboard refresher pauses at most 10 s while the history loads, and asks twice a second whether it has loaded', async () => {
+  expect(await pausesOf(60_000, 50)).toEqual([
+    ...['refresh', ...polls(10), 'refresh', ...polls(20), 'refresh', ...polls(20)],
+  ]);
+});
+
+it('leaderboard refresher refreshes as soon as the history has loaded, then at short intervals', async () => {
+  expect(await pausesOf(8_000, 22)).toEqual([
+    ...['refresh', ...polls(10), 'refresh', ...polls(6)],
+    ...['refresh', '1000', 'refresh', '2000', 'refresh', '4000', 'refresh', '8000', 'refresh', '16000', 'refresh', '32000'],
+  ]);
 });

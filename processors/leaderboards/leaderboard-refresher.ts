@@ -20,14 +20,23 @@ export interface LeaderboardRefresher {
 /** Pause after the first snapshot; it doubles up to the maximum, since snapshots become outdated quickly while the history loads. */
 const FIRST_INTERVAL_MS = 5_000;
 const MAX_INTERVAL_MS = 60_000;
-/** Longest pause while the history loads: the first snapshot after the load is the first complete one. */
+/** Longest pause while the history loads. */
 const MAX_INTERVAL_WHILE_LOADING_MS = 10_000;
+/** While the history loads, how often to ask whether it is loaded. */
+const LOADING_POLL_INTERVAL_MS = 500;
+/** First pause after the history has loaded; it doubles as well. */
+const FIRST_INTERVAL_AFTER_LOAD_MS = 1_000;
+/**
+ * Refreshes after the load that ignore MAX_TIME_SHARE: the API responds as ready once a snapshot was taken after its tables were complete, which it
+ * may notice a few seconds after this process.
+ */
+const UNLIMITED_REFRESHES_AFTER_LOAD = 4;
 /** Largest share of the time that refreshes may use: a snapshot of all wallets of a large venue uses most of a core and slows concurrent page requests. */
 const MAX_TIME_SHARE = 0.04;
 
 /**
  * Refreshes the snapshots that the leaderboards and largest positions are read from: once a minute, more often in the first two minutes, and
- * less often where a refresh takes more than 1/25 of the interval. While the tables load and just after, the short first intervals apply.
+ * less often where a refresh takes more than 1/25 of the interval. As soon as the history has loaded, the short first intervals apply again.
  */
 export function createLeaderboardRefresher(options: {
   clickhouse: Pick<ClickHouse, 'command'>;
@@ -46,11 +55,21 @@ export function createLeaderboardRefresher(options: {
     for (const sql of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
       await clickhouse.command(sql, params, { settings: snapshotSettings, signal });
   };
+  const isLoading = async () => (await options.loading?.().catch(() => false)) ?? false;
+  /** Resolves with true as soon as the history has loaded, with false after `ms` if it has not. */
+  const pauseWhileLoading = async (ms: number, signal: AbortSignal): Promise<boolean> => {
+    for (let leftMs = ms; leftMs > 0 && !signal.aborted; leftMs -= LOADING_POLL_INTERVAL_MS) {
+      await pause(Math.min(leftMs, LOADING_POLL_INTERVAL_MS), signal);
+      if (!(await isLoading())) return true;
+    }
+    return false;
+  };
   return {
     refresh,
     async run(signal) {
-      let wasLoading = false;
-      for (let pauseMs = FIRST_INTERVAL_MS; !signal.aborted; pauseMs = Math.min(MAX_INTERVAL_MS, pauseMs * 2)) {
+      let pauseMs = FIRST_INTERVAL_MS;
+      let unlimited = 0;
+      while (!signal.aborted) {
         const beganMs = performance.now();
         try {
           await refresh(signal);
@@ -60,12 +79,20 @@ export function createLeaderboardRefresher(options: {
           if (!(error instanceof RetryableError)) throw error;
           logger.warn({ err: error }, 'leaderboard refresh failed, trying again later');
         }
-        const tookMs = performance.now() - beganMs;
-        const isLoading = (await options.loading?.().catch(() => false)) ?? false;
-        if (isLoading) pauseMs = Math.min(pauseMs, MAX_INTERVAL_WHILE_LOADING_MS);
-        else if (wasLoading) pauseMs = FIRST_INTERVAL_MS;
-        wasLoading = isLoading;
-        await pause(Math.max(pauseMs, tookMs / MAX_TIME_SHARE), signal);
+        const limitMs = unlimited > 0 ? 0 : (performance.now() - beganMs) / MAX_TIME_SHARE;
+        unlimited = Math.max(0, unlimited - 1);
+        if (await isLoading()) {
+          const hasLoaded = await pauseWhileLoading(
+            Math.max(Math.min(pauseMs, MAX_INTERVAL_WHILE_LOADING_MS), limitMs),
+            signal,
+          );
+          pauseMs = hasLoaded ? FIRST_INTERVAL_AFTER_LOAD_MS : pauseMs * 2;
+          if (hasLoaded) unlimited = UNLIMITED_REFRESHES_AFTER_LOAD;
+        } else {
+          await pause(Math.max(pauseMs, limitMs), signal);
+          pauseMs *= 2;
+        }
+        pauseMs = Math.min(MAX_INTERVAL_MS, pauseMs);
       }
     },
   };
