@@ -64,6 +64,6 @@ it('leaderboard refresher pauses at most 10 s while the history loads, and asks 
 it('leaderboard refresher refreshes as soon as the history has loaded, then at short intervals', async () => {
   expect(await pausesOf(8_000, 22)).toEqual([
     ...['refresh', ...polls(10), 'refresh', ...polls(6)],
-    ...['refresh', '1000', 'refresh', '2000', 'refresh', '4000', 'refresh', '8000', 'refresh', '16000', 'refresh', '32000'],
+    ...[1, 2, 4, 8, 16, 32].flatMap((seconds) => ['refresh', `${seconds * 1000}`]),
   ]);
 });
