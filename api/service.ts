@@ -22,7 +22,7 @@ import { createSignInThrottle } from './auth/sign-in-throttle.js';
 import type { PaymentProvider } from './billing/port.js';
 import { createTtlCache } from './cache/ttl-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
-import { createMarketTitle } from './catalog/market-title.js';
+import { createMarketCard } from './catalog/market-card.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
 import { createScoreReader } from './copy-pnl/score-reader.js';
 import { createApp } from './http/app.js';
@@ -268,7 +268,7 @@ export function createService(deps: ServiceDeps): Service {
         socket: deps.socket,
         dashboard: { hasProvider: deps.provider !== null, hasBilling: deps.payments !== null },
         testPayments: deps.payments?.name === 'test',
-        marketTitle: createMarketTitle({ tables, cache }),
+        marketCard: createMarketCard({ tables, cache }),
       }),
   });
   return {

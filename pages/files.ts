@@ -16,16 +16,24 @@ import { type DashboardOptions, type DashboardView, dashboardBody, dashboardView
 import { docsFiles } from './docs/assets.js';
 import { homeBody } from './docs/page.js';
 import type { ReferenceDocument } from './docs/reference-markdown.js';
-import { escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
+import { CARD_PATH, escapeHtml, htmlDocument, ICON_SVG, pageHeader, REFERENCE_STYLESHEET } from './layout.js';
 import { sqlFiles, sqlImportMap, sqlImportMapHash, sqlPreloads, sqlScript, sqlStylesheet } from './sql/assets.js';
 import { sqlBody } from './sql/page.js';
-import { HTML, type StaticFile } from './static-file.js';
+import { HTML, readSourceFile, type StaticFile } from './static-file.js';
 import { statusFiles, statusPreloads, statusScript, statusStylesheet } from './status/assets.js';
 import { statusBody } from './status/page.js';
 import { testPaymentFiles } from './test-payment/page.js';
 
 /** Contracts that are the counterparty of a taker's own order. */
 const EXCHANGES = watchedContracts.flatMap((one) => (one.exchangeVersion === null ? [] : [one.address])).join(' ');
+
+/** Picture of previews of links; it is a screenshot of this project's home page. */
+const pictureFile: StaticFile = {
+  path: CARD_PATH,
+  content: readSourceFile('pictures', 'card.png'),
+  type: 'image/png',
+  maxAgeS: 86_400,
+};
 
 /** Titles and descriptions of the app's views before their data is loaded, and for previews of links. */
 const APP_CARDS: Readonly<Record<AppView, { title: string; description: string }>> = {
@@ -72,6 +80,7 @@ export function pageFiles(options: {
   const appPage = (view: AppView) =>
     htmlDocument(APP_CARDS[view].title, `${pageHeader}${appBody(view)}`, {
       description: APP_CARDS[view].description,
+      pictureBase: baseUrl,
       script: `<script type="module" src="${appScript}"></script>`,
       sheets: ['/docs/docs.css', appStylesheet],
       preloads: appPreloads(view),
@@ -85,6 +94,7 @@ export function pageFiles(options: {
       attributes: ` class="app dash" data-view="${view}"`,
     });
   const statusPage = htmlDocument('Oddstream status', `${pageHeader}${statusBody}`, {
+    pictureBase: baseUrl,
     description: 'Sources, lag of the tables, alarms, and which days of data are complete.',
     script: `<script type="module" src="${statusScript}"></script>`,
     sheets: ['/docs/docs.css', appStylesheet, statusStylesheet],
@@ -93,6 +103,7 @@ export function pageFiles(options: {
   });
   const sqlPage = htmlDocument('Oddstream SQL', `${pageHeader}${sqlBody}`, {
     head: sqlImportMap,
+    pictureBase: baseUrl,
     description: 'SQL on markets, wallets, trades and prices: examples, results as table, chart, CSV and Parquet.',
     script: `<script type="module" src="${sqlScript}"></script>`,
     sheets: ['/docs/docs.css', appStylesheet, sqlStylesheet],
@@ -100,9 +111,10 @@ export function pageFiles(options: {
     attributes: ' class="app sql"',
   });
   return [
-    html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling))),
+    html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling), { pictureBase: baseUrl })),
     // Browsers request it for responses that name no icon, such as JSON.
     { path: '/favicon.ico', content: ICON_SVG, type: 'image/svg+xml; charset=utf-8', maxAgeS: 86_400 },
+    pictureFile,
     html('/console', consolePage, (request) => consolePolicy(socket, request)),
     ...consoleFiles(),
     ...Object.entries(appViews).map(([view, path]) =>

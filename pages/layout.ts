@@ -15,19 +15,26 @@ export const REFERENCE_STYLESHEET = '/docs/swagger-ui.css';
 
 const DESCRIPTION =
   'Prediction-market data: markets, wallets, trades, prices and order books over REST, WebSocket and SQL.';
+/** Path of the picture of pages that have none of their own. */
+export const CARD_PATH = '/card.png';
+const meta = (entries: readonly (readonly [kind: string, name: string, text: string])[]): string =>
+  entries.map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeHtml(text)}">`).join('');
+/** Markup of the picture that previews of links show: the one at an address, or the general one across their width. */
+export const pictureCard = (image: { readonly address: string } | { readonly baseUrl: string }): string =>
+  meta([
+    ['property', 'og:image', 'address' in image ? image.address : `${image.baseUrl}${CARD_PATH}`],
+    ['name', 'twitter:card', 'address' in image ? 'summary' : 'summary_large_image'],
+  ]);
 /** What other sites and messengers show of a link. */
-const card = (title: string, description: string): string =>
-  [
+const card = (title: string, description: string, baseUrl: string | undefined): string =>
+  meta([
     ['name', 'description', description],
     ['property', 'og:site_name', 'Oddstream'],
     ['property', 'og:type', 'website'],
     ['property', 'og:title', title],
     ['property', 'og:description', description],
-    ['name', 'twitter:card', 'summary'],
-  ]
-    .map(([kind, name, text]) => `<meta ${kind}="${name}" content="${escapeHtml(text ?? '')}">`)
-    .join('');
-/** Complete HTML document. `head`: markup before all scripts; `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body; `description`: for previews of links. */
+  ]) + (baseUrl === undefined ? meta([['name', 'twitter:card', 'summary']]) : pictureCard({ baseUrl }));
+/** Complete HTML document. `head`: markup before all scripts; `sheets`, `preloads`: addresses; `attributes`: of the body element; `script`: markup after the body; `description`, `pictureBase` (public address of the API, whose picture is shown): for previews of links. */
 export function htmlDocument(
   title: string,
   body: string,
@@ -38,11 +45,12 @@ export function htmlDocument(
     preloads?: readonly string[];
     attributes?: string;
     description?: string;
+    pictureBase?: string;
   } = {},
 ): string {
-  const { description = DESCRIPTION, head = '' } = options;
+  const { description = DESCRIPTION, head = '', pictureBase } = options;
   const { script = '', sheets = [REFERENCE_STYLESHEET, '/docs/docs.css'], preloads = [], attributes = '' } = options;
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>${card(title, description)}<link rel="icon" href="${ICON}">${head}${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}<script type="module" src="${recordedScript}"></script></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title>${card(title, description, pictureBase)}<link rel="icon" href="${ICON}">${head}${sheets.map(stylesheetLink).join('')}${preloads.map(preloadLink).join('')}</head><body${attributes}>${body}${script}<script type="module" src="${recordedScript}"></script></body></html>`;
 }
 
 /** Header with the navigation of all pages. */

@@ -30,6 +30,9 @@ function sourceFolder(folder: string): string {
   return existsSync(besideThisFile) ? besideThisFile : join(import.meta.dirname, '../../pages', folder);
 }
 
+/** A file of a folder of pages/ that has no code to compile. */
+export const readSourceFile = (folder: string, name: string): Buffer => readFileSync(join(sourceFolder(folder), name));
+
 /** Browser modules of a folder of pages/, at `<prefix>/<name>`. */
 export function moduleFiles(options: {
   readonly prefix: string;

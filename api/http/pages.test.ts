@@ -6,14 +6,17 @@ import { listen } from './server.js';
 
 const openApi = { info: { title: 'Test', version: '1' }, paths: {} };
 
-const marketTitle = async (id: string) => (id === 'snow' ? 'Snow & $& "ice"?' : null);
+const marketCard = async (id: string) =>
+  id === 'snow' || id === 'bare'
+    ? { title: 'Snow & $& "ice"?', image: id === 'snow' ? 'https://pictures.example/snow.png?a=1&b=2' : null }
+    : null;
 
 const appWithPages = (options: { socket?: SocketAddress; hasBilling?: boolean }) => {
   const { socket = { url: null, port: 8081 }, hasBilling = false } = options;
   const app = express();
   const dashboard = { hasProvider: false, hasBilling };
   const baseUrl = 'http://api.test';
-  mountPages(app, { openApi, asyncApi: {}, baseUrl, socket, dashboard, testPayments: false, marketTitle });
+  mountPages(app, { openApi, asyncApi: {}, baseUrl, socket, dashboard, testPayments: false, marketCard });
   return app;
 };
 
@@ -63,7 +66,7 @@ it.each([
   }
 });
 
-it('the page of a market has its title where links are previewed, escaped', async () => {
+it('the page of a market has its title and picture where links are previewed, escaped', async () => {
   const app = appWithPages({});
   const server = await listen(app, { host: '127.0.0.1', port: 0 });
   const pageOf = async (id: string) => {
@@ -76,7 +79,14 @@ it('the page of a market has its title where links are previewed, escaped', asyn
     const known = await pageOf('snow');
     expect(known).toContain('<title>Snow &#38; $&#38; &#34;ice&#34;? · Oddstream</title>');
     expect(known).toContain('<meta property="og:title" content="Snow &#38; $&#38; &#34;ice&#34;? · Oddstream">');
+    const pictures = (page: string) =>
+      [...page.matchAll(/<meta property="og:image" content="([^"]+)">/g)].map((m) => m[1]);
+    expect(pictures(known)).toEqual(['https://pictures.example/snow.png?a=1&#38;b=2']);
+    expect(pictures(await pageOf('bare'))).toEqual(['http://api.test/card.png']);
     const unknown = await pageOf('other');
+    expect(pictures(unknown)).toEqual(['http://api.test/card.png']);
+    const picture = await fetch(`http://127.0.0.1:${server.port}/card.png`);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect(unknown).toContain('<meta property="og:title" content="Market · Oddstream">');
     expect(unknown).toMatch(/<meta name="description" content="[^"]{40,}">/);
   } finally {

@@ -4,8 +4,9 @@ import type { SocketAddress } from '../../pages/content-security-policy.js';
 import type { DashboardOptions } from '../../pages/dashboard/page.js';
 import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
 import { pageFiles } from '../../pages/files.js';
-import { escapeHtml } from '../../pages/layout.js';
+import { escapeHtml, pictureCard } from '../../pages/layout.js';
 import type { StaticFile } from '../../pages/static-file.js';
+import type { MarketCard } from '../catalog/market-card.js';
 import { createMemoryFile } from './memory-file.js';
 import { guardPage } from './site-guards.js';
 
@@ -36,8 +37,8 @@ export function mountPages(
     socket: SocketAddress;
     dashboard: DashboardOptions;
     testPayments: boolean;
-    /** Title of a market by its id in the path, for previews of links; null if unknown. */
-    marketTitle: (id: string) => Promise<string | null>;
+    /** Card of a market by its id in the path, for previews of links; null if unknown. */
+    marketCard: (id: string) => Promise<MarketCard | null>;
   },
 ): void {
   // Clients on any origin may read the documents; pages and their assets are for this origin only.
@@ -48,7 +49,7 @@ export function mountPages(
   const guard = guardPage(new URL(options.baseUrl).origin);
   for (const file of pageFiles(options)) {
     const path = file.path.replace(/\{(\w+)\}/g, ':$1');
-    const serve = file.path === appViews.market ? serveMarket(file, options.marketTitle) : serveFile(file);
+    const serve = file.path === appViews.market ? serveMarket(file, options) : serveFile(file);
     app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serve);
   }
 }
@@ -58,17 +59,25 @@ const entryPointsForClients: RequestHandler = (request, response, next) => {
   else response.json(ENTRY_POINTS);
 };
 
-/** The page of a market, with the market's title where its card has the general one. */
-function serveMarket(file: StaticFile, titleOf: (id: string) => Promise<string | null>): RequestHandler {
+/** The page of a market, with the market's title and picture where its card has the general ones. */
+function serveMarket(
+  file: StaticFile,
+  options: { baseUrl: string; marketCard: (id: string) => Promise<MarketCard | null> },
+): RequestHandler {
   const serve = serveFile(file);
   const page = String(file.content);
+  const general = pictureCard(options);
   return async (request: Request, response: Response, next) => {
-    const title = await titleOf(String(request.params.id));
-    if (title === null) return serve(request, response, next);
-    const own = escapeHtml(`${title} · Oddstream`);
+    const card = await options.marketCard(String(request.params.id));
+    if (card === null) return serve(request, response, next);
+    const title = escapeHtml(`${card.title} · Oddstream`);
+    const titled = page.replaceAll(escapeHtml(MARKET_TITLE), () => title);
+    const { image } = card;
     setPolicy(file, request, response);
     response.setHeader('cache-control', 'no-cache');
-    response.type(file.type).send(page.replaceAll(escapeHtml(MARKET_TITLE), () => own));
+    response
+      .type(file.type)
+      .send(image === null ? titled : titled.replace(general, () => pictureCard({ address: image })));
   };
 }
 

@@ -5,6 +5,9 @@ import { renderFailure } from '../errors/error-formats.js';
 import type { Failure } from '../errors/failure.js';
 import type { Aliases } from '../http/query-parameters.js';
 import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
+import { describeFields } from './describe-fields.js';
+import { recordedExample } from './recorded-examples.js';
+import { sqlStatements } from './sql-statements.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -18,21 +21,27 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest;
 }
 
-const response = (spec: ResponseSpec, headers?: Json): Json => ({
+const response = (path: string, spec: ResponseSpec, headers?: Json): Json => ({
   description: spec.description,
   ...(headers === undefined ? {} : { headers }),
   content: {
-    [spec.contentType ?? 'application/json']: { schema: jsonSchema(spec.schema, 'output'), example: spec.example },
+    [spec.contentType ?? 'application/json']: {
+      schema: describeFields(jsonSchema(spec.schema, 'output'), path),
+      example: spec.example,
+    },
     ...Object.fromEntries(
       Object.entries(spec.otherContent ?? {}).map(([type, { schema, example }]) => [
         type,
-        { schema: jsonSchema(schema, 'output'), example },
+        { schema: describeFields(jsonSchema(schema, 'output'), path), example },
       ]),
     ),
   },
 });
 
-function parameters(schema: z.ZodObject | null, where: 'query' | 'path', aliases: Aliases = {}): Json[] {
+const exampleOf = (example: unknown): Json => (example === undefined ? {} : { example });
+
+function parameters(route: Route, where: 'query' | 'path', aliases: Aliases = {}): Json[] {
+  const schema = where === 'path' ? route.params : route.query;
   if (schema === null) return [];
   const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
     properties?: Record<string, Json>;
@@ -48,7 +57,7 @@ function parameters(schema: z.ZodObject | null, where: 'query' | 'path', aliases
     required: where === 'path' || required.includes(name),
     ...(description === undefined ? {} : { description }),
     schema: rest,
-    ...(example === undefined ? {} : { example }),
+    ...exampleOf(recordedExample(route.path, name) ?? example),
   }));
 }
 
@@ -151,16 +160,16 @@ function responses(route: Route, upgradeUrl: string): Json {
     ...(hasKeyLimits(route) ? rateHeaders : {}),
     ...(route.reads === undefined ? {} : loadingHeaders),
   };
-  out[String(route.success.status)] = response(route.success, okHeaders);
+  out[String(route.success.status)] = response(route.path, route.success, okHeaders);
   for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
-    out[status] = response(spec, requestIdHeader);
+    out[status] = response(route.path, spec, requestIdHeader);
   for (const [description, failure] of commonFailures(route, upgradeUrl)) {
     const { status, body, headers } = renderFailure(route.apiGroup, failure);
     const declared = out[String(status)];
     if (declared !== undefined) continue;
     const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
     const limited = failure.kind === 'rate_limited' && hasKeyLimits(route) ? { ...extra, ...rateHeaders } : extra;
-    out[String(status)] = response({ description, schema: errorSchema, example: body }, limited);
+    out[String(status)] = response(route.path, { description, schema: errorSchema, example: body }, limited);
   }
   return out;
 }
@@ -190,8 +199,8 @@ function operation(route: Route, upgradeUrl: string): Json {
     summary: route.summary,
     ...(notes.length === 0 ? {} : { description: notes.join('\n\n') }),
     parameters: [
-      ...parameters(route.params, 'path'),
-      ...parameters(route.query, 'query', route.aliases),
+      ...parameters(route, 'path'),
+      ...parameters(route, 'query', route.aliases),
       ...(route.auth === 'session' && route.method !== 'get' ? [csrfParameter] : []),
     ],
     ...(route.body === null
@@ -199,11 +208,14 @@ function operation(route: Route, upgradeUrl: string): Json {
       : {
           requestBody: {
             required: !route.body.safeParse(undefined).success,
-            content: { 'application/json': { schema: jsonSchema(route.body, 'input') } },
+            content: { 'application/json': { schema: describeFields(jsonSchema(route.body, 'input'), route.path) } },
           },
         }),
     responses: responses(route, upgradeUrl),
     security: securityOf(route.auth),
+    ...(route.method === 'get' && sqlStatements[route.path] !== undefined
+      ? { 'x-sql': sqlStatements[route.path] }
+      : {}),
   };
 }
 

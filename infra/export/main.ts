@@ -1,4 +1,4 @@
-import { createClient } from '@clickhouse/client';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickHouseConnection } from '../clickhouse/connection.js';
 import { loadConfig, reachableHost } from '../config/config.js';
 import { exitCodeFor } from '../errors.js';
@@ -15,7 +15,14 @@ async function main(args: readonly string[]): Promise<void> {
   const options = parseExportArguments(args);
   const config = loadConfig();
   const { url, user, password } = await clickHouseConnection(config);
-  const client = createClient({ url, username: user, password, request_timeout: 3_600_000 });
+  const client = createClient({
+    url,
+    username: user,
+    password,
+    request_timeout: 3_600_000,
+    // The client warns about the long timeout, which is meant.
+    log: { level: ClickHouseLogLevel.ERROR },
+  });
   const print = (line: string) => process.stdout.write(`${line}\n`);
   try {
     const database = clickHouseExport(client, config.clickhouse.analystDatabase);
@@ -26,7 +33,7 @@ async function main(args: readonly string[]): Promise<void> {
     };
     const { files, skipped, rows } = await exportDataset({ database, print, tablesComplete }, options);
     print(
-      `${files} files in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,
+      `${files} file${files === 1 ? '' : 's'} in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,
     );
   } finally {
     await client.close();

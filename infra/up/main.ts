@@ -157,6 +157,14 @@ async function hostProblems(config: Config): Promise<string[]> {
   return found.flat();
 }
 
+function recordedProblems({ mode, recordedDir }: Config['sources']): string[] {
+  if (mode === 'live' || ['.', 'set'].some((folder) => existsSync(join(recordedDir, folder, 'manifest.json'))))
+    return [];
+  return [
+    `RECORDED_DIR: ${recordedDir} has no recorded input (manifest.json); the project's own is in tests/recorded/set`,
+  ];
+}
+
 async function main(): Promise<void> {
   const config = loadConfig();
   setPrivateUmask();
@@ -169,7 +177,7 @@ async function main(): Promise<void> {
   );
   // Released when the process ends. A second supervisor on other ports would start a second writer of all data.
   await lockDataDirectory(config);
-  const problems = await hostProblems(config);
+  const problems = [...(await hostProblems(config)), ...recordedProblems(config.sources)];
   if (problems.length === 0) problems.push(...(await findPortsInUse(config, services)));
   if (problems.length > 0) {
     for (const line of problems) view.print(line);

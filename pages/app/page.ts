@@ -54,7 +54,7 @@ const search = `<form id="find" role="search" action="/app">
 
 /** Form for the key that all of these pages use. */
 export const keyForm = `<form id="key-form" class="notice" hidden>
-<p id="key-words">These pages use the public API with your key. The key is stored for this tab only.</p>
+<p id="key-words">These pages use the public API with your key. The key is stored in this browser, for all its pages and tabs, until you forget it.</p>
 <label for="key">API key</label>
 <div class="field"><input id="key" name="key" type="password" autocomplete="off" placeholder="odds_live_..." required><button class="primary" type="submit">Use this key</button></div>
 <p class="hint">On your own machine <code>npm start</code> prints a ready key. Elsewhere: <code>POST /v1/keys</code>, see <a href="/docs">the reference</a>.</p>
@@ -161,4 +161,4 @@ const bodies: Readonly<Record<AppView, string>> = { home, market, wallet, copy }
 /** Body of a view before its data is loaded. */
 export const appBody = (view: AppView): string =>
   `<main><noscript><p class="notice">These pages need JavaScript. The same data without it: <a href="/docs">the API</a>.</p></noscript>${search}${keyForm}<div id="problem"></div><section id="loading" class="notice" role="status" aria-live="polite" hidden></section><div id="view">${bodies[view]}</div></main>
-<footer><p>Times are UTC, hover for local time. Amounts are US dollars (USDC). Charts by <a href="https://www.tradingview.com/">TradingView Lightweight Charts</a>.</p></footer>`;
+<footer><p>Times are UTC, hover for local time. Amounts are US dollars (USDC). Charts by <a href="https://www.tradingview.com/">TradingView Lightweight Charts</a>. <button id="forget-key" class="link" type="button" hidden>Forget the key of this browser</button></p></footer>`;

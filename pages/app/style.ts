@@ -5,6 +5,8 @@ body.app { --accent: #0b5cd5; --good: #176f30; --bad: #b42318; --up: #1f8a5b; --
 body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app > footer { border-top: 1px solid var(--line); padding: 12px 24px; color: var(--muted); font-size: 13px; text-align: center; }
 .app > footer p { margin: 0; }
+.app button.link { padding: 0; border: 0; background: none; color: var(--accent); font-size: inherit; text-decoration: underline; }
+.app .code .bar > a { font-size: 14px; }
 .app [hidden] { display: none; }
 .app .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 .app h1 { font-size: 24px; line-height: 1.25; margin: 20px 0 4px; overflow-wrap: anywhere; }

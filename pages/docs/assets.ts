@@ -4,12 +4,13 @@ import { CSS, HTML, JAVASCRIPT, moduleFiles, packageFile, type StaticFile } from
 import { renderGuide, searchIndex } from './guide-page.js';
 import { guides } from './guides.js';
 import { llmsText } from './llms.js';
-import { referenceBody, swaggerInit } from './page.js';
+import { referenceBody } from './page.js';
 import { type ReferenceDocument, referenceMarkdown } from './reference-markdown.js';
 import { docsCss } from './style.js';
 
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SEARCH_SCRIPT = '<script type="module" src="/docs/search.js"></script>';
+const GUIDE_SCRIPTS = `${SEARCH_SCRIPT}<script type="module" src="/docs/fill-key.js"></script>`;
 
 /** `/docs` (REST reference), a page and its Markdown for each guide, the index of their search, `/llms.txt`, and their assets. */
 export function docsFiles(options: {
@@ -26,7 +27,7 @@ export function docsFiles(options: {
     contentSecurityPolicy: () => basePolicy,
   });
   const reference = htmlDocument('Oddstream API reference', referenceBody(hasPrices), {
-    script: `<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/init.js"></script>${SEARCH_SCRIPT}`,
+    script: `<script src="/docs/swagger-ui-bundle.js"></script><script type="module" src="/docs/reference.js"></script>${SEARCH_SCRIPT}`,
   });
   const pages = guides.map(renderGuide);
   return [
@@ -35,7 +36,7 @@ export function docsFiles(options: {
     ...pages.flatMap(({ guide, body, markdown }): StaticFile[] => [
       html(
         `/docs/${guide.slug}`,
-        htmlDocument(`${guide.title} · Oddstream`, body, { sheets: ['/docs/docs.css'], script: SEARCH_SCRIPT }),
+        htmlDocument(`${guide.title} · Oddstream`, body, { sheets: ['/docs/docs.css'], script: GUIDE_SCRIPTS }),
       ),
       { path: `/docs/${guide.slug}.md`, content: markdown, type: MARKDOWN, maxAgeS: 0 },
     ]),
@@ -46,8 +47,11 @@ export function docsFiles(options: {
       maxAgeS: 0,
     },
     { path: '/llms.txt', content: llmsText(baseUrl), type: 'text/plain; charset=utf-8', maxAgeS: 0 },
-    { path: '/docs/init.js', content: swaggerInit, type: JAVASCRIPT, maxAgeS: 0 },
-    ...moduleFiles({ prefix: '/docs', folder: 'docs/browser', names: ['search.js'] }),
+    ...moduleFiles({
+      prefix: '/docs',
+      folder: 'docs/browser',
+      names: ['search.js', 'reference.js', 'samples.js', 'fill-key.js'],
+    }),
     { path: '/docs/docs.css', content: docsCss, type: CSS, maxAgeS: 0 },
     packageFile('/docs/swagger-ui.css', { packageName: 'swagger-ui-dist', name: 'swagger-ui.css', type: CSS }),
     packageFile('/docs/swagger-ui-bundle.js', {

@@ -35,21 +35,3 @@ ${planTable(hasPrices)}</main>`;
 /** The page at `/docs`: Swagger UI renders the reference into it. */
 export const referenceBody = (hasPrices: boolean): string =>
   `${pageHeader}<main class="guide">${docsNavigation('reference')}<div class="wide"><p class="twin"><a href="/docs/reference.md">This page as Markdown</a></p><div id="reference"></div>${planTable(hasPrices)}</div></main>`;
-
-/** Script of /docs. Swagger UI switches to its dark sheet by a class; the script sets the class from the browser's colour scheme. */
-export const swaggerInit = `const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
-SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#reference',
-  deepLinking: true,
-  docExpansion: 'list',
-  defaultModelsExpandDepth: -1,
-  displayRequestDuration: true,
-  tryItOutEnabled: true,
-  persistAuthorization: false,
-  validatorUrl: null,
-});
-`;

@@ -40,6 +40,12 @@ article th, article td { text-align: left; vertical-align: top; padding: 6px 12p
   body > main.guide { grid-template-columns: minmax(0, 1fr); }
   nav.documents { position: static; max-height: none; }
 }
+.samples { margin: 16px 20px; }
+.samples .languages { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-bottom: 6px; font-size: 14px; }
+.samples button { font: inherit; padding: 3px 10px; color: var(--text); background: var(--panel); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
+.samples button[aria-pressed=true] { border-color: var(--accent); color: var(--accent); font-weight: 600; }
+.samples button.copy { margin-left: auto; }
+.samples pre { margin: 0; padding: 12px; color: var(--text); background: var(--code); border: 1px solid var(--line); border-radius: 6px; font-size: 13px; line-height: 1.45; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre.command { background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 12px; font-size: 14px; white-space: pre-wrap; overflow-wrap: anywhere; }
 #plans .scroll { overflow-x: auto; }
 #plans table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -146,3 +146,26 @@ it('fieldsOf finds fields in lists, unions and maps; undescribed finds those wit
   expect(found.map(({ place }) => place)).toEqual(['[].price', '{}.price']);
   expect(undescribed(found, /fill/)).toHaveLength(2);
 });
+
+it('every property of a request or response and every parameter is described', () => {
+  interface Operation {
+    readonly parameters: readonly { readonly name: string; readonly description?: string }[];
+    readonly requestBody?: { readonly content: Record<string, { schema: Schema }> };
+    readonly responses: Record<string, { readonly content?: Record<string, { schema: Schema }> }>;
+  }
+  const paths = api.service.openApi.paths as unknown as Record<string, Record<string, Operation>>;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => ({ path, operation })),
+  );
+  const fields = operations.flatMap(({ path, operation: { requestBody, responses } }) =>
+    [requestBody, ...Object.values(responses)].flatMap((part) =>
+      Object.values(part?.content ?? {}).flatMap(({ schema }) => fieldsOf(schema, path)),
+    ),
+  );
+  expect(fields.length).toBeGreaterThan(4_000);
+  expect([...new Set(undescribed(fields, /\w{2}/).map(([place]) => place))]).toEqual([]);
+  const parameters = operations.flatMap(({ path, operation }) =>
+    operation.parameters.filter(({ description }) => !description).map(({ name }) => `${path} ${name}`),
+  );
+  expect(parameters).toEqual([]);
+});

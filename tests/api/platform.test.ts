@@ -750,7 +750,13 @@ describe('pages', () => {
     const assets = [...text.matchAll(/(?:src|href)="(\/docs\/[^"#]+)"/g)].map((match) => match[1] ?? '');
     expect(assets).toEqual(
       expect.arrayContaining([
-        ...['/docs/swagger-ui.css', '/docs/docs.css', '/docs/swagger-ui-bundle.js', '/docs/init.js', '/docs/search.js'],
+        ...[
+          '/docs/swagger-ui.css',
+          '/docs/docs.css',
+          '/docs/swagger-ui-bundle.js',
+          '/docs/reference.js',
+          '/docs/search.js',
+        ],
         ...['/docs/sql', '/docs/socket', '/docs/reference.md'],
       ]),
     );

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { whyNoCurl } from '../support/curl.js';
 import { connectFrames } from '../support/frames.js';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+import { describeDocuments } from './documents-suite.js';
 
 const run = promisify(execFile);
 /** The recorded day has gaps: of trades up to 136 s, of ticks up to 387 s. */
@@ -241,6 +242,8 @@ describe('npm start on recorded input', () => {
     const client = await eventually('the new key on the socket', () => connectFrames(`${product.socket}?key=${key}`));
     client.close();
   });
+
+  describeDocuments(() => product);
 
   it('runs each process within its memory limit and stops within five seconds', async () => {
     for (const name of processNames) expect(product.pid(name), name).not.toBeNull();

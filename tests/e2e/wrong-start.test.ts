@@ -26,6 +26,7 @@ function run(script: string, args: readonly string[], env: Readonly<Record<strin
 
 it.each([
   [{ LOG_URL: 'foo://bar' }, 'LOG_URL', 'expected lmdb:<directory> or kafka://host:port'],
+  [{ RECORDED_DIR: '/nope' }, 'RECORDED_DIR', '/nope has no recorded input (manifest.json)'],
   [{ ODDSTREAM_HOST: '203.0.113.7' }, 'ODDSTREAM_HOST', 'is not an address of this machine; use 0.0.0.0, :: or one of'],
 ])(
   'a start with %j ends before any process starts, with a sentence that names the variable',

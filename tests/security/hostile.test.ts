@@ -85,7 +85,7 @@ describe('hostile requests', () => {
     // Its 503 is no error: the source's report is too old for the clock.
     const routes = api.service.routes.filter((route) => route.path !== '/readyz');
     const pages = api.service.app.router.stack.flatMap((layer) =>
-      /^\/($|docs|app|sql|console|openapi|asyncapi|favicon)/.test(layer.route?.path ?? '-')
+      /^\/($|docs|app|sql|console|openapi|asyncapi|favicon|card)/.test(layer.route?.path ?? '-')
         ? [{ method: 'get' as const, path: layer.route?.path ?? '/', query: null, body: null }]
         : [],
     );

@@ -37,7 +37,10 @@ const nameField = z
   .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
   .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.');
 const params = z.object({
-  id: z.string().regex(/^[0-9a-f]{16}$/, 'Invalid id. Use the 16 hex characters of the list.'),
+  id: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/, 'Invalid id. Use the 16 hex characters of the list.')
+    .meta({ description: 'Id of the key, from the list of keys.' }),
 });
 
 const newKeyExample = {

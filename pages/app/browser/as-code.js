@@ -28,17 +28,25 @@ async function copy(button, text) {
   }, 2_000);
 }
 
-function entry({ title, kind, text, note = null }) {
+function entry({ title, kind, text, note = null, link = null }) {
   const button = el('button', { type: 'button', 'aria-label': `Copy: ${title}` }, 'Copy');
   button.addEventListener('click', () => void copy(button, text));
   return el(
     'div',
     { class: 'code' },
-    el('div', { class: 'bar' }, el('h3', {}, title), button),
+    el('div', { class: 'bar' }, el('h3', {}, title), button, link),
     el('pre', { tabindex: '0', 'data-kind': kind, 'data-title': title }, text),
     note === null ? null : el('p', { class: 'hint' }, note),
   );
 }
+
+/** Link that opens the statement in the editor of /sql. */
+const sqlLink = (title, text) =>
+  el(
+    'a',
+    { href: `/sql#${new URLSearchParams({ sql: text })}`, 'aria-label': `Open in the SQL page: ${title}` },
+    'Open in the SQL page',
+  );
 
 /**
  * Fills the panel with the code of the view as it is now, and again after each change of a selection. `view()`: `{ rest: [{ title, path, query }],
@@ -66,7 +74,7 @@ export function showAsCode(view) {
           note: `Send it to ${socketUrl}?key=$KEY`,
         }),
       ),
-      ...sql.map(({ title, text }) => entry({ title: `SQL: ${title}`, kind: 'sql', text })),
+      ...sql.map(({ title, text }) => entry({ title: `SQL: ${title}`, kind: 'sql', text, link: sqlLink(title, text) })),
     );
   };
   panel.hidden = false;

@@ -11,6 +11,7 @@ const NAMES = {
   catalog: 'Markets',
   positions: 'Positions',
   pnl: 'Profits and losses',
+  wallet_activity: 'Wallet activity',
   leaderboards: 'Leaderboards',
 };
 

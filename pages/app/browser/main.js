@@ -1,3 +1,4 @@
+import { forgetKey } from '/console/key.js';
 import { hasKey, useKey } from './api.js';
 import { $ } from './dom.js';
 import { whenLoaded } from './loading.js';
@@ -35,6 +36,11 @@ $('key-form').addEventListener('submit', (event) => {
   location.reload();
 });
 document.addEventListener('key-requested', ({ detail }) => askForKey(detail));
+$('forget-key').hidden = !hasKey();
+$('forget-key').addEventListener('click', () => {
+  forgetKey();
+  location.reload();
+});
 createSearch();
 if (hasKey()) void whenLoaded(start);
 else askForKey();

@@ -1,8 +1,8 @@
-// API key of the user: stored for this tab only, shared by all pages of this origin.
+// API key of the user: stored in this browser, shared by all pages and tabs of this origin until it is forgotten.
 
 const STORAGE_KEY = 'oddstream-console-key';
 
-/** Key of this tab, '' without one. A link may contain one in `#key=`, which is not sent to servers; it alone is removed from the address at once. */
+/** Stored key, '' without one. A link may contain one in `#key=`, which is not sent to servers; it alone is removed from the address at once. */
 export function readKey() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get('key')?.trim();
@@ -12,9 +12,13 @@ export function readKey() {
     const rest = fragment.size === 0 ? '' : `#${fragment}`;
     history.replaceState(history.state, '', location.pathname + location.search + rest);
   }
-  return sessionStorage.getItem(STORAGE_KEY) ?? '';
+  return localStorage.getItem(STORAGE_KEY) ?? '';
 }
 
 export function storeKey(key) {
-  sessionStorage.setItem(STORAGE_KEY, key);
+  localStorage.setItem(STORAGE_KEY, key);
+}
+
+export function forgetKey() {
+  localStorage.removeItem(STORAGE_KEY);
 }

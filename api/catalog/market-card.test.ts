@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { createTtlCache } from '../cache/ttl-cache.js';
+import type { Sql } from '../tables/port.js';
+import { createMarketCard } from './market-card.js';
+
+const cards = (rows: (sql: Sql) => Promise<readonly object[]>) =>
+  createMarketCard({
+    tables: { rows } as never,
+    cache: createTtlCache({ maxEntries: 10, nowMs: () => 0 }),
+  });
+
+it('has the question and the picture of the market, read once', async () => {
+  let reads = 0;
+  const cardOf = cards(async () => {
+    reads += 1;
+    return [{ question: 'Snow?', image: 'https://pictures.example/snow.png' }];
+  });
+  const card = { title: 'Snow?', image: 'https://pictures.example/snow.png' };
+  expect([await cardOf('will-it-snow'), await cardOf('WILL-IT-SNOW')]).toEqual([card, card]);
+  expect(reads).toBe(1);
+});
+
+it.each([null, '', 'javascript:alert(1)', 'http://plain.example/a.png', '/relative.png'])(
+  'has no picture when the catalogue has %j',
+  async (image) => {
+    const cardOf = cards(async () => [{ question: 'Snow?', image }]);
+    expect(await cardOf('snow')).toEqual({ title: 'Snow?', image: null });
+  },
+);
+
+it('is null for other texts, unknown markets and failures, without a read or an error', async () => {
+  const cardOf = cards(async () => []);
+  expect([await cardOf('a b'), await cardOf('unknown')]).toEqual([null, null]);
+  expect(await cards(() => Promise.reject(new Error('down')))('slug')).toBeNull();
+});
+
+it('does not keep the page waiting for tables that do not respond', async () => {
+  expect(await cards(() => new Promise(() => undefined))('slug')).toBeNull();
+});

@@ -1,0 +1,100 @@
+// The REST reference: Swagger UI, with the code of each request in several languages.
+
+import { readKey } from '/console/key.js';
+import { languages, sampleRequest } from './samples.js';
+
+const LANGUAGE = 'oddstream-docs-language';
+const key = readKey();
+const code = { origin: location.origin, key: key === '' ? 'YOUR_KEY' : key };
+
+/** Samples of an operation by language: REST, and the statement on the public views that returns the same. */
+function samplesOf(method, path, operation) {
+  const request = sampleRequest(method, path, operation);
+  const samples = request === null ? [] : Object.entries(languages).map(([name, of]) => [name, of(request, code)]);
+  const sql = operation['x-sql'];
+  return sql === undefined ? samples : [...samples, ['SQL', sql]];
+}
+
+/** Adds the samples above the parameters of each operation. */
+const samplesPlugin = () => ({
+  wrapComponents: {
+    parameters: (Original, { React, specSelectors }) => {
+      const { createElement: element, useState } = React;
+      function Samples({ path, method }) {
+        const [chosen, choose] = useState(localStorage.getItem(LANGUAGE) ?? 'curl');
+        const operation = specSelectors.specJson().getIn(['paths', path, method])?.toJS() ?? {};
+        const samples = samplesOf(method, path, operation);
+        if (samples.length === 0) return null;
+        const [shown, text] = samples.find(([name]) => name === chosen) ?? samples[0];
+        const tab = ([name]) =>
+          element(
+            'button',
+            {
+              key: name,
+              type: 'button',
+              'aria-pressed': String(name === shown),
+              onClick: () => {
+                localStorage.setItem(LANGUAGE, name);
+                choose(name);
+              },
+            },
+            name,
+          );
+        const copy = ({ currentTarget }) =>
+          navigator.clipboard.writeText(text).then(
+            () => currentTarget.replaceChildren('Copied'),
+            () => currentTarget.replaceChildren('Copying is blocked'),
+          );
+        const copyButton = element(
+          'button',
+          { key: `copy ${shown}`, type: 'button', className: 'copy', onClick: copy },
+          'Copy',
+        );
+        const openSql =
+          shown === 'SQL'
+            ? element('a', { key: 'sql', href: `/sql#${new URLSearchParams({ sql: text })}` }, 'Open in the SQL page')
+            : null;
+        return element(
+          'div',
+          { className: 'samples' },
+          element(
+            'div',
+            { className: 'languages', role: 'group', 'aria-label': 'Language' },
+            ...samples.map(tab),
+            copyButton,
+            openSql,
+          ),
+          element('pre', { tabIndex: 0, 'data-language': shown }, text),
+        );
+      }
+      return (props) => {
+        const [path, method] = props.pathMethod;
+        return element(
+          React.Fragment,
+          null,
+          element(Samples, { path, method, key: `${method} ${path}` }),
+          element(Original, props),
+        );
+      };
+    },
+  },
+});
+
+// Swagger UI switches to its dark sheet by a class.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
+const reference = globalThis.SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: -1,
+  displayRequestDuration: true,
+  tryItOutEnabled: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+  plugins: [samplesPlugin],
+  onComplete: () => key !== '' && reference.preauthorizeApiKey('header', key),
+});
