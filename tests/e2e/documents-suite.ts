@@ -47,6 +47,9 @@ const NOT_CODE: Readonly<Record<string, string>> = {
   'docs/ADD_AN_ENDPOINT.md ts': 'parts of api/routes/v3/wallets/events.ts and its files, shortened',
 };
 
+/** Requests that a key may send only once in some seconds. */
+const RARE = /copy-pnl|\/v2\/x|\/equity/;
+
 const nameOf = ({ document, language }: CodeBlock): string => `${document} ${language}`;
 /** Beginning of the list that a command has. */
 const skipped = (command: string) => Object.keys(NOT_RUN).find((start) => command.startsWith(start));
@@ -191,7 +194,7 @@ export function describeDocuments(product: () => Product): void {
           const status = Number((await run('sh', ['-c', command])).stdout.trim());
           // 404: the recorded input has none of it; 429: one request in five seconds or one.
           if (![200, 404, 429].includes(status)) wrong.push(`${operation}: ${status}`);
-          if (status !== 200 || /copy-pnl|\/v2\/x/.test(operation)) continue;
+          if (status !== 200 || RARE.test(operation)) continue;
           const shown: unknown[] = [];
           await new AsyncFunction('console', languages.JavaScript(request, code()))({
             log: (text: unknown) => shown.push(text),
