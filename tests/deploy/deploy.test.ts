@@ -70,7 +70,7 @@ describe('settings', () => {
       ]);
       const filled = [...given].map(([key, value]) => [
         key,
-        value.replace(/\$\{\w+(:?[-?])[^}]*\}/, (_, how) => (how === ':-' ? '' : 'a secret of some length')),
+        value.replace(/\$\{\w+(:?[-?])([^}]*)\}/, (_, how, text) => (how === ':-' ? text : 'a secret of some length')),
       ]);
       const config = loadConfig(Object.fromEntries(filled));
       expect(config.host).toBe('0.0.0.0');
@@ -97,9 +97,10 @@ describe('ports', () => {
   });
 
   it('that users reach are published', () => {
-    expect(block('api', '  ')).toContain(`"${ports.api}:${ports.api}"`);
-    expect(block('stream-gateway', '  ')).toContain(`"${ports.gateway}:${ports.gateway}"`);
-    expect(block('stream-gateway', '  ')).toContain(`"${ports.orderbook}:${ports.orderbook}"`);
+    const published = (port: number) => new RegExp(`"\\$\\{[A-Z]+_HOST_PORT:-${port}\\}:${port}"`);
+    expect(block('api', '  ')).toMatch(published(ports.api));
+    expect(block('stream-gateway', '  ')).toMatch(published(ports.gateway));
+    expect(block('stream-gateway', '  ')).toMatch(published(ports.orderbook));
     for (const port of [ports.api, ports.gateway, ports.orderbook])
       expect(dockerfile).toMatch(new RegExp(`EXPOSE .*\\b${port}\\b`));
   });
@@ -165,7 +166,7 @@ describe('host names and admin ports', () => {
     expect(rules).toEqual([
       { pods: [...services], from: 'monitoring', ports: ['admin'] },
       { pods: ['api'], from: 'all clients', ports: ['http'] },
-      { pods: ['stream-gateway'], from: 'all clients', ports: ['ws'] },
+      { pods: ['stream-gateway'], from: 'all clients', ports: ['ws', 'books'] },
     ]);
     // A pod that no policy selects accepts all connections.
     const deployed = manifests.flatMap((text) =>
@@ -192,12 +193,22 @@ it('every file that the image copies exists, and base images have versions', () 
     (match[1] as string).split(' '),
   );
   for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
+  const inContext = [...readFileSync(join(root, '.dockerignore'), 'utf8').matchAll(/^!(.+)$/gm)].map(
+    (match) => match[1],
+  );
+  for (const path of copied)
+    expect(
+      inContext.some((entry) => path === entry || path.startsWith(`${entry}/`)),
+      path,
+    ).toBe(true);
+  const stages = [...dockerfile.matchAll(/ AS (\w+)$/gm)].map((match) => match[1] as string);
   const images = [
-    ...[compose, ...manifests].join('\n').matchAll(/image: (\S+)/g),
+    ...[compose, ...manifests].join('\n').matchAll(/image: (?:\$\{[A-Z_]+:-)?([^\s}]+)/g),
     ...dockerfile.matchAll(/^FROM (\S+)/gm),
-  ];
+  ].filter(([, image]) => !stages.includes(image as string));
   expect(images.length).toBeGreaterThan(8);
-  for (const [, image] of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+/);
+  // Debian's tag of a release moves with its security updates only.
+  for (const [, image] of images) expect(image).toMatch(/:v?\d+\.\d+\.\d+|^debian:bookworm-slim$/);
 });
 
 describe('metrics', () => {
