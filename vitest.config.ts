@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const sources = '{schemas,infra,ingest,processors,pages,api,stream-gateway}';
 const outside = ['**/node_modules/**', '**/dist/**', '**/data/**'];
+const containerTests = ['tests/containers/**/*.test.ts'];
 const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.test.ts'];
 
 export default defineConfig({
@@ -16,8 +17,13 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
+      // First, because its one file runs for minutes.
+      { extends: true, test: { name: 'containers', include: containerTests, exclude: outside } },
       // Each file has a process of its own: the embedded engine allows one data directory per process.
-      { extends: true, test: { name: 'integration', include: integrationTests, exclude: outside } },
+      {
+        extends: true,
+        test: { name: 'integration', include: integrationTests, exclude: [...outside, ...containerTests] },
+      },
       // Start no process and no engine. Files share workers: starting one takes longer than most of these files.
       {
         extends: true,

@@ -6,11 +6,10 @@ import { createKafkaLog } from '../../infra/log/kafka/kafka-log.js';
 import { splitBatches } from '../../infra/log/kafka/record-batch.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import type { TestKafka } from '../support/kafka.js';
 import { makeTopic, numbered, readAll, record, T0, tail, texts, uniqueName } from './log-harness.js';
 
 /** Tests of Kafka only: other clients, open transactions, retention and compaction by the broker. */
-export function describeKafkaOnly(kafkaOf: () => TestKafka): void {
+export function describeKafkaOnly(kafkaOf: () => { readonly brokers: readonly string[] }): void {
   describe('log: kafka among other clients', () => {
     let log: Log;
     let kafkajs: Kafka;

@@ -39,7 +39,7 @@ const tableQueries: Record<string, string> = {
 };
 
 /** Row count and an order-sensitive hash of every table. Rows are hashed as text, because the hash of a NULL is NULL, which a sum ignores. */
-export async function digest(product: Product): Promise<Record<string, string>> {
+export async function digest(product: Pick<Product, 'sql'>): Promise<Record<string, string>> {
   const result: Record<string, string> = {};
   for (const [table, query] of Object.entries(tableQueries)) {
     const [row] = await product.sql<{ n: string; hash: string }>(
@@ -51,7 +51,7 @@ export async function digest(product: Product): Promise<Record<string, string>> 
 }
 
 /** Waits until the history is loaded: every source reports it, the row counts no longer change and no sink has a lag. */
-export async function untilTablesComplete(product: Product): Promise<void> {
+export async function untilTablesComplete(product: Pick<Product, 'get' | 'sql' | 'readyz' | 'metric'>): Promise<void> {
   await eventually(
     'the history to be loaded',
     async () => {

@@ -6,7 +6,9 @@ import { eventually } from './product.js';
 
 export interface TestRedis {
   readonly url: string;
-  readonly pid: number;
+  /** Suspends the server: it keeps its connections and does not respond. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -24,7 +26,12 @@ export async function startTestRedis(port?: number): Promise<TestRedis> {
   });
   return {
     url: `redis://127.0.0.1:${listenPort}`,
-    pid: child.pid ?? -1,
+    async pause() {
+      child.kill('SIGSTOP');
+    },
+    async resume() {
+      child.kill('SIGCONT');
+    },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');

@@ -30,7 +30,7 @@ async function run(command: string, args: readonly string[]): Promise<void> {
 }
 
 /** Directory of the unpacked application under ./data, downloaded with Maven (142 MB, once) and compared with its checksum. */
-async function ensureApicurio(): Promise<string> {
+export async function ensureApicurio(): Promise<string> {
   const data = resolve('data');
   const dir = join(data, `apicurio-${VERSION}`);
   if (existsSync(dir)) return dir;

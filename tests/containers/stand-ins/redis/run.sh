@@ -1,0 +1,3 @@
+#!/bin/bash
+if [ "$1" = redis-server ]; then set -- "$@" --protected-mode no; fi
+exec "$@"
