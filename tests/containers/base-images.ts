@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { docker, run } from './docker.js';
+import { dockerRoot } from './settings.js';
 
 /** The images that infra/deploy/Dockerfile starts from. */
 const DEBIAN = 'debian:bookworm-slim';
@@ -37,7 +38,9 @@ export async function provideBaseImages(): Promise<boolean> {
 
 /** Debian's smallest installation without documents and package lists, as its own slim image. */
 async function makeDebian(): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'oddstream-debian-'));
+  mkdirSync(dockerRoot, { recursive: true });
+  // Not in a temporary file system, which may forbid the devices that an installation has.
+  const dir = mkdtempSync(join(dockerRoot, 'debian-'));
   try {
     await run('debootstrap', ['--variant=minbase', 'bookworm', dir]);
     for (const path of [
