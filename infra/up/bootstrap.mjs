@@ -1,5 +1,5 @@
 // Entry point of all commands, without dependencies: installs packages from the lock file and builds when either is stale, then runs the command.
-//   node infra/up/bootstrap.mjs start | dev | test [vitest args] | build | bench [name] | run <process>
+//   node infra/up/bootstrap.mjs start | dev | test [vitest args] | build | bench [name] | soak [options] | run <process>
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -231,6 +231,7 @@ if (command === 'build') process.exit(0);
 else if (command === 'start') await runInForeground(['dist/infra/up/main.js', ...rest]);
 else if (command === 'dev') await develop(rest);
 else if (command === 'bench') await runInForeground(['dist/tests/bench/main.js', ...rest]);
+else if (command === 'soak') await runInForeground(['dist/tests/soak/main.js', ...rest]);
 else if (command === 'run' && entries[rest[0]] !== undefined) {
   await runInForeground(
     [entries[rest[0]], ...rest.slice(1)],
@@ -247,7 +248,7 @@ else if (command === 'run' && entries[rest[0]] !== undefined) {
   process.exit(await run(node[0], ['node_modules/vitest/vitest.mjs', 'run', ...rest]));
 } else {
   print(
-    `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, dev, test, build, bench, run <${Object.keys(entries).join(' | ')}>`,
+    `Unknown command: ${[command, ...rest].join(' ')}\nKnown: start, dev, test, build, bench, soak, run <${Object.keys(entries).join(' | ')}>`,
   );
   process.exit(1);
 }

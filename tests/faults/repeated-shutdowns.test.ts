@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
-import { freePorts } from '../support/ports.js';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+import { rebuildCheck } from '../support/rebuild-check.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Number of processes that are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
@@ -29,41 +28,6 @@ function randomDelays(seed: number): () => number {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return state / 2 ** 32;
   };
-}
-
-/** Runs `npm run rebuild -- all --check` with a separate ClickHouse process, as an operator does. */
-async function rebuildCheck(): Promise<{ code: number | null; output: string }> {
-  const [clickhouse, admin] = await freePorts(2);
-  const own = {
-    ...process.env,
-    ...env,
-    ODDSTREAM_DATA: dataDir,
-    CLICKHOUSE_EMBEDDED_PORT: String(clickhouse),
-    ADMIN_PORT_CLICKHOUSE: String(admin),
-    UV_THREADPOOL_SIZE: '16',
-  };
-  const run = (script: string, ...args: string[]) => {
-    const child = spawn(process.execPath, [join(root, 'dist', script), ...args], {
-      env: own,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
-      child.once('close', (code) => resolve({ code, output })),
-    );
-    return { child, ended };
-  };
-  const store = run('infra/clickhouse/main.js');
-  try {
-    await eventually('ClickHouse', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok);
-    return await run('processors/rebuild/main.js', 'all', '--check').ended;
-  } finally {
-    store.child.kill('SIGTERM');
-    await store.ended;
-  }
 }
 
 it.each([
@@ -101,7 +65,7 @@ it.each([
       expect(running.output()).not.toContain('DOWN');
     }
     expect(ended.size).toBe(SHUTDOWNS);
-    const { code, output } = await rebuildCheck();
+    const { code, output } = await rebuildCheck({ root, dataDir, env });
     expect(code, output.slice(-5_000)).toBe(0);
     expect(output).toContain('"different":[]');
     // The compared tables are not empty.

@@ -21,6 +21,11 @@ export interface Writer {
 /** A transaction takes queued requests until it holds this many records, so that other processes can write in between. */
 const MAX_RECORDS_PER_TRANSACTION = 5000;
 const RETRY_INTERVAL_MS = 250;
+/**
+ * After a transaction the next one waits as long as that one took, at most this long: a transaction blocks the event loop while it waits for other
+ * processes and for the disk, so under load half of the time remains for reading, and more requests share a sync.
+ */
+const MAX_PAUSE_MS = 20;
 /** Operation name for LogHealth. */
 const OPERATION = 'Append to the log';
 
@@ -44,7 +49,8 @@ class StaleOwnershipError extends RetryableError {
 class TopicTableChangedError extends RetryableError {}
 
 /**
- * Queues the requests of one event-loop iteration and writes them in one transaction: many small appends share one sync.
+ * Queues the requests of one event-loop iteration, or of the pause after a transaction, and writes them in one transaction: many small appends share
+ * one sync.
  * Requests keep their order. An invalid request is rejected without the others; a transaction that fails writes none of its requests. While
  * the disk is full or fails, they stay at the head of the queue and are retried, until they have waited `unavailableAfterMs`.
  */
@@ -62,6 +68,8 @@ export function createWriter(deps: {
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
   let unavailable = false;
+  /** performance.now() before which no transaction starts. */
+  let pausedUntilMs = 0;
 
   const take = (): QueuedRequest[] => {
     let records = 0;
@@ -136,11 +144,14 @@ export function createWriter(deps: {
   const flush = () => {
     timer = undefined;
     const batch = take();
+    const beganMs = performance.now();
     try {
       write(batch);
     } catch (error) {
       for (const entry of batch) entry.reject(error);
     }
+    const endMs = performance.now();
+    pausedUntilMs = endMs + Math.min(endMs - beganMs, MAX_PAUSE_MS);
     scheduled = queue.length > 0;
     if (scheduled && timer === undefined) setImmediate(flush);
   };
@@ -153,7 +164,9 @@ export function createWriter(deps: {
         queue.push({ request, records, failedAtMs: null, resolve, reject });
         if (!scheduled) {
           scheduled = true;
-          setImmediate(flush);
+          const pauseMs = pausedUntilMs - performance.now();
+          if (pauseMs > 0) timer = setTimeout(flush, pauseMs);
+          else setImmediate(flush);
         }
       });
     },
