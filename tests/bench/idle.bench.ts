@@ -49,7 +49,7 @@ function report(samples: ReadonlyMap<string, readonly ProcessUsage[]>): void {
   );
 }
 
-function row(name: string, usages: readonly ProcessUsage[]): string {
+function row(name: string, usages: readonly Omit<ProcessUsage, 'anonymousMiB'>[]): string {
   const middle = Math.floor(usages.length / 2);
   const percent = (from: number, to: number) =>
     ((100 * ((usages[to]?.cpuMs ?? 0) - (usages[from]?.cpuMs ?? 0))) / ((to - from) * SAMPLE_MS)).toFixed(1);

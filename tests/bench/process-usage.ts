@@ -5,6 +5,8 @@ export interface ProcessUsage {
   readonly cpuMs: number;
   /** Proportional set size in MiB: pages shared by several processes are divided among them, so that the sum over processes is right. */
   readonly pssMiB: number;
+  /** Part of it that is not pages of files, which the kernel can take back: heaps and stacks. */
+  readonly anonymousMiB: number;
 }
 
 /** USER_HZ of every Linux that Node runs on. */
@@ -17,8 +19,9 @@ export function usageOf(pid: number): ProcessUsage | null {
     // The command in parentheses may contain spaces; utime and stime are fields 14 and 15.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const ticks = Number(fields[11]) + Number(fields[12]);
-    const pss = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').match(/^Pss:\s+(\d+) kB/m);
-    return { cpuMs: (ticks * 1000) / TICKS_PER_S, pssMiB: Number(pss?.[1]) / 1024 };
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+    const mib = (name: string) => Number(rollup.match(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm'))?.[1]) / 1024;
+    return { cpuMs: (ticks * 1000) / TICKS_PER_S, pssMiB: mib('Pss'), anonymousMiB: mib('Pss_Anon') };
   } catch {
     return null;
   }

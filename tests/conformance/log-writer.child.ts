@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RetryableError } from '../../infra/errors.js';
 import { createLmdbLog } from '../../infra/log/lmdb/lmdb-log.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -21,6 +22,9 @@ const report = (message: unknown) =>
     process.send?.(message, () => resolve());
   });
 
+/** Between two batches of an endless writer: on a file system in memory thousands a second would be written, and the tests read all of them repeatedly. */
+const PAUSE_MS = 2;
+
 let next = Number(first);
 for (let batch = 0; Number(batches) === 0 || batch < Number(batches); batch++) {
   const records = Array.from({ length: Number(size) }, (_, i) => ({
@@ -37,6 +41,7 @@ for (let batch = 0; Number(batches) === 0 || batch < Number(batches); batch++) {
   }
   next += records.length;
   await report({ acked: next });
+  if (Number(batches) === 0) await sleep(PAUSE_MS);
 }
 await log.close();
 process.disconnect();

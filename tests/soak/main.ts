@@ -119,7 +119,10 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
     const endMs = startMs + minutes * 60_000;
     const kills: Kill[] = [];
     const samples: Sample[] = [];
-    const pids = () => [...processNames.map((name) => product.pid(name)), product.supervisorPid];
+    const processes = () => [
+      ...processNames.map((name) => [name, product.pid(name)] as const),
+      ['supervisor', product.supervisorPid] as const,
+    ];
     const pauseMs = async () => (await subscribers.ask('pause', isPause)).pauseMs;
     let recovery: { readonly process: ProcessName; readonly readyMs: Promise<number | null> } | null = null;
     const finishRecovery = async () => {
@@ -143,14 +146,15 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
         nextKillMs += killEveryS * 1000;
       }
       if (now >= nextSampleMs) {
-        const sample = await takeSample(pids(), dataDir);
+        const sample = await takeSample(processes(), dataDir);
         if (sample !== null) samples.push(sample);
         nextSampleMs += SAMPLE_INTERVAL_MS;
       }
       if (now >= nextProgressMs) {
         const last = samples.at(-1);
+        const heaps = Object.entries(last?.byProcess ?? {}).map(([name, mib]) => `${name} ${mib.toFixed(0)}`);
         console.error(
-          `${((now - startMs) / 60_000).toFixed(1)} of ${minutes} min: ${kills.length} kills, memory ${last?.pssMiB.toFixed(0)} MiB, disk ${last?.diskMiB.toFixed(0)} MiB`,
+          `${((now - startMs) / 60_000).toFixed(1)} of ${minutes} min: ${kills.length} kills, memory ${last?.pssMiB.toFixed(0)} MiB (heaps: ${heaps.join(', ')}), disk ${last?.diskMiB.toFixed(0)} MiB`,
         );
         nextProgressMs += PROGRESS_INTERVAL_MS;
       }

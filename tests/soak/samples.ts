@@ -6,6 +6,9 @@ export interface Sample {
   readonly atMs: number;
   /** Sum over all processes of the product. */
   readonly pssMiB: number;
+  readonly anonymousMiB: number;
+  /** Heaps and stacks by process. */
+  readonly byProcess: Readonly<Record<string, number>>;
   readonly openFiles: number;
   readonly diskMiB: number;
 }
@@ -25,12 +28,18 @@ const diskMiBOf = (dir: string): Promise<number> =>
   });
 
 /** Null while a process is missing: then the sum says nothing. */
-export async function takeSample(pids: readonly (number | null)[], dataDir: string): Promise<Sample | null> {
+export async function takeSample(
+  processes: readonly (readonly [name: string, pid: number | null])[],
+  dataDir: string,
+): Promise<Sample | null> {
+  const pids = processes.map(([, pid]) => pid);
   const usages = pids.map((pid) => (pid === null ? null : usageOf(pid)));
   const openFiles = pids.reduce<number>((sum, pid) => sum + (pid === null ? 0 : openFilesOf(pid)), 0);
   if (usages.includes(null)) return null;
   const diskMiB = await diskMiBOf(dataDir);
-  return { atMs: Date.now(), pssMiB: usages.reduce((sum, usage) => sum + (usage?.pssMiB ?? 0), 0), openFiles, diskMiB };
+  const sum = (of: 'pssMiB' | 'anonymousMiB') => usages.reduce((total, usage) => total + (usage?.[of] ?? 0), 0);
+  const byProcess = Object.fromEntries(processes.map(([name], n) => [name, usages[n]?.anonymousMiB ?? 0]));
+  return { atMs: Date.now(), pssMiB: sum('pssMiB'), anonymousMiB: sum('anonymousMiB'), byProcess, openFiles, diskMiB };
 }
 
 /** Start, middle and end of a quantity, and its least-squares slope per minute in the second half. */

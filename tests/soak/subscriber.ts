@@ -10,7 +10,6 @@ export interface SubscriberOptions {
   readonly slow?: { readonly readS: number; readonly pauseS: number };
 }
 
-
 const SILENCE_MS = 30_000;
 const RECONNECT_MS = 300;
 /** The first subscribers of the product are connected within this time; only then a pause between frames counts. */
