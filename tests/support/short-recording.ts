@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 import type { RecordingMeta } from '../../ingest/shared/recorded/types.js';
 
-/** 2026-03-23T00:00Z: half of the transactions are earlier. */
-const UNTIL_S = 1_774_224_000;
+/** 2026-03-22T22:00Z: a quarter of the transactions are earlier. */
+const UNTIL_S = 1_774_216_800;
 
 /**
- * Environment of a product that loads half of the recorded history and stops there, for tests that load it repeatedly with failures. The rest of
+ * Environment of a product that loads a quarter of the recorded history and stops there, for tests that load it repeatedly with failures. The rest of
  * the recording is unchanged. Created once per test run.
  */
 export function shortHistory(): { readonly RECORDED_HISTORY_ONLY: '1'; readonly RECORDED_DIR: string } {
