@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 // @ts-expect-error: a browser module without types
 import { languages, sampleRequest } from '../../pages/docs/browser/samples.js';
 import { whyNoCurl } from '../support/curl.js';
 import { type CodeBlock, codeBlocks, commandsOf, documents, readDocument } from '../support/documents.js';
-import { eventually, type Product } from '../support/product.js';
+import { eventually, type Product, untilLoaded } from '../support/product.js';
 
 const run = promisify(execFile);
 const RUN_MS = 120_000;
@@ -90,6 +90,9 @@ export function describeDocuments(product: () => Product): void {
   };
 
   describe('documents', () => {
+    // The outputs are those of the whole history.
+    beforeAll(() => untilLoaded(product()), 2 * RUN_MS + 10_000);
+
     it('have no block of code that no test runs', () => {
       const known = { ...RUN_BY, ...NOT_CODE };
       const unknown = blocks.filter(
