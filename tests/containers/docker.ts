@@ -34,7 +34,7 @@ const isReachable = async (host: readonly string[] = []) =>
   (await runCommand('docker', [...host, 'version', '--format', '{{.Server.Version}}'])).code === 0;
 const exists = async (command: string, ...args: string[]) => (await runCommand(command, args)).code !== null;
 
-/** Why this machine cannot run containers; null when it can. In CI always null, so that a missing tool fails the tests. */
+/** Why this machine cannot run containers; null when it can. Always null for `npm run test:containers`, so that a missing tool fails the tests. */
 export async function whyNoDocker(): Promise<string | null> {
   if (isRequired || (await isReachable())) return null;
   if (process.getuid?.() !== 0) return 'no Docker daemon is reachable, and only root may start one';

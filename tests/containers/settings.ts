@@ -11,7 +11,7 @@ const composeFile = resolve('infra/deploy/compose.yaml');
 const variable = (name: string): string | undefined => process.env[name] || undefined;
 
 /** Whether the tests must run: a missing tool then fails them. */
-export const isRequired = variable('CI') !== undefined && process.env.CI !== 'false';
+export const isRequired = variable('ODDSTREAM_TEST_CONTAINERS') === '1';
 
 /** Directory of a Docker daemon that the tests start themselves. Its images remain for the next run. */
 export const dockerRoot = variable('ODDSTREAM_TEST_DOCKER_ROOT') ?? join(homedir(), '.cache', 'oddstream', 'docker');
