@@ -56,6 +56,13 @@ export const guides: readonly Guide[] = [
     group: 'Operate',
   },
   {
+    slug: 'reliability',
+    file: 'RELIABILITY.md',
+    title: 'Reliability',
+    summary: 'What an hour of load with a killed process every minute loses: nothing; recovery times, memory and disk.',
+    group: 'Operate',
+  },
+  {
     slug: 'configuration',
     file: 'CONFIGURATION.md',
     title: 'Configuration',

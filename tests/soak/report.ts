@@ -71,7 +71,8 @@ const row = (cells: readonly (string | number)[]) =>
   `| ${cells.map((cell) => (typeof cell === 'number' ? whole(cell) : cell)).join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]) =>
   [row(head), `|${'---|'.repeat(head.length)}`, ...rows.map(row)].join('\n');
-const seconds = (ms: number | null) => (ms === null ? 'not ready' : `${(ms / 1000).toFixed(1)} s`);
+const seconds = (ms: number | null) =>
+  ms !== null && Number.isFinite(ms) ? `${(ms / 1000).toFixed(1)} s` : 'not in time';
 
 function killRows(kills: readonly Kill[]): (string | number)[][] {
   return [...new Set(kills.map(({ process }) => process))].sort().map((process) => {
