@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -95,7 +95,10 @@ describe('a process that exits unexpectedly', () => {
 
 describe('a process that needs an operator', () => {
   it('stays down, and the start-up text names process, reason and remedy', async () => {
-    const wrong = await startProduct({ env: { ...shortHistory(), RECORDED_DIR: join(dir, 'nothing-here') } });
+    const recordedDir = join(dir, 'damaged');
+    mkdirSync(recordedDir);
+    writeFileSync(join(recordedDir, 'manifest.json'), '{"format":');
+    const wrong = await startProduct({ env: { ...shortHistory(), RECORDED_DIR: recordedDir } });
     try {
       await eventually('the start-up text', async () => wrong.output().includes('Oddstream is not up.'));
       const text = wrong.output();
