@@ -33,7 +33,7 @@ const sets = (kind: 'split' | 'merge'): string =>
   `SELECT happened_at, slug, amount, tx_hash\nFROM splits_merges\nWHERE wallet = ${wallet} AND kind = '${kind}'\n${newest}`;
 const redemptions = `SELECT redeemed_at, slug, payout_usd, redeemed_through, tx_hash\nFROM redemptions\nWHERE wallet = ${wallet}\n${newest}`;
 
-/** Statements on the public views with the rows of GET requests, by path; for the same ids as the examples of the parameters. */
+/** Statements on the public views with the data of GET requests, by path; for the same ids as the examples of the parameters. */
 export const sqlStatements: Readonly<Record<string, string>> = {
   '/v3/trades': trades(''),
   '/v3/markets/{token_id}/trades': trades(`WHERE token_id = ${token}\n`),

@@ -34,7 +34,7 @@ export async function openImages(): Promise<Images> {
   const started = new Map<string, Promise<Image>>();
   const once = (name: string, work: () => Promise<Image>) => {
     const known = started.get(name) ?? work();
-    // Whoever needs the image gets the error.
+    // Awaited by each suite that needs the image, which fails with the error.
     known.catch(() => undefined);
     started.set(name, known);
     return known;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
-import { rebuildCheck } from '../support/rebuild-check.js';
+import { runRebuild } from '../support/run-rebuild.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Number of processes that are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
@@ -65,7 +65,7 @@ it.each([
       expect(running.output()).not.toContain('DOWN');
     }
     expect(ended.size).toBe(SHUTDOWNS);
-    const { code, output } = await rebuildCheck({ root, dataDir, env });
+    const { code, output } = await runRebuild({ root, dataDir, env, args: ['all', '--check'] });
     expect(code, output.slice(-5_000)).toBe(0);
     expect(output).toContain('"different":[]');
     // The compared tables are not empty.

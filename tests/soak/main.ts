@@ -13,7 +13,7 @@ import {
   untilLoaded,
   untilUp,
 } from '../support/product.js';
-import { rebuildCheck } from '../support/rebuild-check.js';
+import { runRebuild } from '../support/run-rebuild.js';
 import { parseSoakArguments, type SoakArguments, USAGE } from './arguments.js';
 import type { LoadCounts, LoadOptions } from './load.child.js';
 import { randomInt } from './random.js';
@@ -173,7 +173,10 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
     const { verified } = await subscribers.ask('verify', isVerified, 600_000);
     const { rows, distinct } = await fillsIn(product);
     const { code: exitCode } = await product.stop();
-    const check = await rebuildCheck({ root, dataDir, env: { ...productEnv, LOG_LEVEL: 'info' } });
+    const check = await runRebuild({
+      ...{ root, dataDir, env: { ...productEnv, LOG_LEVEL: 'info' } },
+      args: ['all', '--check'],
+    });
     const summary = check.output.match(/"tables":(\d+),"different":\[([^\]]*)\]/);
     return {
       ...{ minutes, rate, verified, kills, samples, exitCode, tablesCompleteS },

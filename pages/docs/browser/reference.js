@@ -7,7 +7,7 @@ const LANGUAGE = 'oddstream-docs-language';
 const key = readKey();
 const code = { origin: location.origin, key: key === '' ? 'YOUR_KEY' : key };
 
-/** Samples of an operation by language: REST, and the statement on the public views that returns the same. */
+/** Samples of an operation by language: REST, and a statement on the public views with the same data. */
 function samplesOf(method, path, operation) {
   const request = sampleRequest(method, path, operation);
   const samples = request === null ? [] : Object.entries(languages).map(([name, of]) => [name, of(request, code)]);

@@ -4,13 +4,14 @@ import { freePorts } from './ports.js';
 import { eventually } from './product.js';
 
 /**
- * Runs `npm run rebuild -- all --check` on the data directory of a stopped product with a separate ClickHouse process, as an operator does. `root`: the
+ * Runs `npm run rebuild -- <args>` on the data directory of a stopped product with a separate ClickHouse process, as an operator does. `root`: the
  * project, whose dist/ is built.
  */
-export async function rebuildCheck(options: {
+export async function runRebuild(options: {
   root: string;
   dataDir: string;
   env: Record<string, string>;
+  args: readonly string[];
 }): Promise<{ code: number | null; output: string }> {
   const { root, dataDir } = options;
   const [clickhouse, admin] = await freePorts(2);
@@ -39,7 +40,7 @@ export async function rebuildCheck(options: {
   const store = run('infra/clickhouse/main.js');
   try {
     await eventually('ClickHouse', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok);
-    return await run('processors/rebuild/main.js', 'all', '--check').ended;
+    return await run('processors/rebuild/main.js', ...options.args).ended;
   } finally {
     store.child.kill('SIGTERM');
     await store.ended;
