@@ -140,6 +140,7 @@ export function showOverview() {
   keepUpToDate({
     box: $('ending'),
     load: endingSoon,
-    waiting: 'Besides windows of 5 and 15 minutes no open market of the catalogue ends within a week. The page keeps looking.',
+    waiting:
+      'Besides windows of 5 and 15 minutes no open market of the catalogue ends within a week. The page keeps looking.',
   });
 }
