@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../telemetry/logger.js';
@@ -31,11 +31,18 @@ export interface TestClickHouse {
  *     afterAll(() => clickhouse.stop());
  */
 export async function startTestClickHouse(
-  options: { owners?: readonly OwnerAccount[]; analyst?: AnalystOptions; bounds?: Partial<RequestBounds> } = {},
+  options: {
+    owners?: readonly OwnerAccount[];
+    analyst?: AnalystOptions;
+    bounds?: Partial<RequestBounds>;
+    /** A closed data directory to start with a copy of; default: empty. */
+    template?: string;
+  } = {},
 ): Promise<TestClickHouse> {
   const owners = options.owners ?? [{ user: 'default', password: '' }];
   const [first] = owners as [OwnerAccount];
   const dataDir = await mkdtemp(join(tmpdir(), 'oddstream-clickhouse-'));
+  if (options.template !== undefined) await cp(options.template, dataDir, { recursive: true });
   const server = await startEmbeddedServer({
     dataDir,
     host: '127.0.0.1',

@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
 import { chainSink } from '../../processors/chain/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
-import { migrations } from '../../processors/migrations.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { insertAccounts, insertRecords } from '../support/positions.js';
 import { activityOfBlocks } from '../support/recorded-tables.js';
 import { checkIdentities } from './identities.js';
@@ -15,8 +12,7 @@ import { ScriptedVenue } from './world.js';
 
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
 });
 afterAll(() => engine.stop());
 

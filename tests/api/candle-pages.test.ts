@@ -3,10 +3,7 @@ import { candlesSql } from '../../api/candles/candles.sql.js';
 import { readCandles } from '../../api/candles/reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const T = 1_790_000_000;
 const TOKEN = '777';
@@ -19,9 +16,8 @@ let tables: Tables;
 let sqlTexts: Sql[] = [];
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
+  engine = await startMigratedClickHouse();
   const { client } = engine;
-  await migrate({ client, migrations, logger: silentLogger() });
   for (const table of ['token_candles_1m', 'token_candles_1h']) await client.command(`SYSTEM STOP MERGES ${table}`);
   for (let n = 0; n < INSERTS; n++)
     await client.command(`INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, is_taker_order, side, token_id, usdc, shares, _offset)

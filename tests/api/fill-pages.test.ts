@@ -3,10 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { allFills, type FillFilter } from '../../api/fills/filter.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const T = 1_790_000_000;
 const FILLS = 600;
@@ -41,8 +38,7 @@ let readers: Readers;
 let statementCount = 0;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
   await engine.client.insertRows(
     'fills',
     fills.map((fill, n) => ({

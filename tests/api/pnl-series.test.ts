@@ -8,10 +8,7 @@ import type { TimeGrid } from '../../api/pnl-series/time-grid.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Tables } from '../../api/tables/port.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
 import { address, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
 
@@ -30,8 +27,7 @@ let nowMs = T * 1000;
 let readers: Readers;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
   const live = createClickHouseTables(engine.client);
   tables = {
     ...live,

@@ -7,10 +7,7 @@ import {
 } from '../../api/positions/pnl-events.sql.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { dave, insertVenueAccounts } from '../support/positions.js';
 import { alice, bob, carol, insertVenue, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
 
@@ -18,8 +15,7 @@ let engine: TestClickHouse;
 let readers: Readers;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
   await insertVenue(engine.client);
   await insertVenueAccounts(engine.client);
   readers = createReaders({ tables: createClickHouseTables(engine.client), nowMs: () => (T + 100) * 1000 });

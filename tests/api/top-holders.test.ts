@@ -2,10 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql } from '../../api/tables/port.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const HOLDERS = 12_000;
 const T = 1_790_000_000;
@@ -34,8 +31,7 @@ const prices = new Map([
 ]);
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
   // Many of the same rank: ties by wallet.
   await engine.client.command(`INSERT INTO positions (wallet, token_id, size, received, avg_price, cost, realized_pnl, total_bought, bought_usdc, sold_usdc, fills, first_at, last_at, version, _offset)
     SELECT concat('0x', leftPad(lower(hex(cityHash64(number))), 16, '0'), '000000000000000000000000'), toUInt256(['${tokens.join("','")}'][number % 5 + 1]),

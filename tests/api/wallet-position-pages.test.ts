@@ -6,11 +6,8 @@ import { type WalletSort, walletSorts } from '../../api/positions/wallet-positio
 import { createReaders } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql } from '../../api/tables/port.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
 import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
 import { alice, comboYes, insertVenue, rainYes, snowNo, snowYes, T } from '../support/venue.js';
 
@@ -27,8 +24,7 @@ let pages: ReturnType<typeof createWalletPositionPages>;
 let positions: PositionReader;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
   await insertVenue(engine.client);
   await insertVenueAccounts(engine.client);
   const trade = (block: number, action: 'BUY' | 'SELL', token: string, shares: number, usd: number) =>

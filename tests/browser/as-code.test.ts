@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { whyNoCurl } from '../support/curl.js';
-import { type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 const missing = withoutBrowser() ?? whyNoCurl();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -28,10 +29,8 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
   let browser: Browser;
 
   beforeAll(async () => {
-    product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
-    [browser] = await Promise.all([startBrowser(), untilUp(product)]);
-    await untilLoaded(product);
-  }, 240_000);
+    [product, browser] = await Promise.all([startLoaded(), startBrowser()]);
+  }, REFERENCE_RUN_TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     await product?.dispose();
@@ -174,6 +173,7 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
     expect(Number(prices.find((row) => row.outcome === 'Up')?.price)).toBe(price.price);
 
     await page.getByText('Candles as a table').click();
+    await page.locator('#candles-rows tr').first().waitFor();
     const starts = await cells(page, 'candles-rows', 0);
     const candles = await rest<{ candles: { time: number; close: number; trades: number }[] }>(code, 'candles');
     const inTable = candles.candles.map(({ time }) =>

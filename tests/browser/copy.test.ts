@@ -2,7 +2,8 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { CONTRASTS, cellsOf, responseOf } from '../support/page-checks.js';
-import { type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -22,9 +23,7 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
   let wallets: readonly Sums[];
 
   beforeAll(async () => {
-    product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
-    [browser] = await Promise.all([startBrowser(), untilUp(product)]);
-    await untilLoaded(product);
+    [product, browser] = await Promise.all([startLoaded(), startBrowser()]);
     // Cash flow of fills and settlements, from the tables that the scores are not computed from.
     wallets =
       await product.sql<Sums>(`SELECT wallet, toString(sum(moved)) AS cash, toString(sum(traded)) AS fills FROM (
@@ -37,7 +36,7 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     const listed = wallets.map(({ wallet }) => `'${wallet}'`).join(', ');
     await product.sql(`INSERT INTO wallet_activity SELECT * REPLACE (timestamp + toIntervalDay(dateDiff('day', (SELECT max(timestamp) FROM wallet_activity), now()) - 1) AS timestamp)
       FROM wallet_activity FINAL WHERE wallet IN (${listed})`);
-  }, 300_000);
+  }, REFERENCE_RUN_TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     await product?.dispose();

@@ -2,7 +2,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { axeFindings, CONTRASTS } from '../support/page-checks.js';
-import { type Product, startProduct, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -18,11 +19,10 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', BILLING_PROVIDER: 'test' } });
-    [browser] = await Promise.all([startBrowser(), untilUp(product)]);
+    [product, browser] = await Promise.all([startLoaded({ BILLING_PROVIDER: 'test' }), startBrowser()]);
     context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: product.api });
-  }, 240_000);
+  }, REFERENCE_RUN_TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     await product?.dispose();

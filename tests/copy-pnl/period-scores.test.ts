@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
 import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
 import { copyPeriods, periodScoresSql } from '../../schemas/copy-pnl/period-scores.sql.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertRecords } from '../support/positions.js';
 import { address } from '../support/rows.js';
 
@@ -25,8 +22,7 @@ interface ScoreRow {
 
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
 }, 60_000);
 afterAll(() => engine.stop());
 

@@ -2,25 +2,21 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createScoreReader } from '../../api/copy-pnl/score-reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
-import { silentLogger } from '../../infra/telemetry/logger.js';
 import { computeBlockActivity } from '../../processors/activity/block-activity.js';
 import { createTokens } from '../../processors/activity/tokens.js';
-import { migrations } from '../../processors/migrations.js';
 import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
 import type { ActivityState, WalletActivity } from '../../schemas/types.gen.js';
 import { Fraction } from '../accounting/fraction.js';
 import { recordedActivity } from '../accounting/recorded-wallets.js';
 import { history, play } from '../accounting/steps.js';
 import { ScriptedVenue } from '../accounting/world.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { insertRecords } from '../support/positions.js';
 import { referenceScore } from './reference-score.js';
 
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
 }, 60_000);
 afterAll(() => engine.stop());
 

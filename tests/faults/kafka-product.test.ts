@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)(
         await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready, 120_000);
       expect(product.pid('clickhouse')).toBeNull();
       expect(product.output()).toContain('Oddstream is up.');
-    }, 420_000);
+    }, 600_000);
   },
 );
 

@@ -10,7 +10,7 @@ import { ensureSchemathesis, whyNoSchemathesis } from '../support/schemathesis.j
 
 const missing = await whyNoSchemathesis();
 /** Longer by hand; the seed too can be set, to look elsewhere or to repeat a run. */
-const BUDGET_S = Number(process.env.ODDSTREAM_FUZZ_SECONDS ?? 20);
+const BUDGET_S = Number(process.env.ODDSTREAM_FUZZ_SECONDS ?? 30);
 const SEED = process.env.ODDSTREAM_FUZZ_SEED ?? '1';
 const CHECKS = [
   'not_a_server_error',
@@ -66,8 +66,8 @@ describe.skipIf(missing !== null)(`the api under a fuzzer${missing === null ? ''
           .filter(([, count]) => count > 0),
       );
       const total = [...byStatus.values()].reduce((a, b) => a + b, 0);
-      // A run with mostly rejected requests or errors would prove nothing.
-      expect(total).toBeGreaterThan(100);
+      // A run with few requests, or with mostly rejected ones or errors, would prove nothing. A busy machine sends two a second.
+      expect(total).toBeGreaterThan(25);
       expect((byStatus.get(200) ?? 0) / total).toBeGreaterThan(0.2);
       expect((byStatus.get(429) ?? 0) / total).toBeLessThan(0.2);
       expect([...byStatus.keys()].filter((status) => status >= 500)).toEqual([]);

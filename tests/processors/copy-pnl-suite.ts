@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPoolDirectory } from '../../api/copy-pnl/pool-directory.js';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -10,12 +9,11 @@ import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js'
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
 import { scoringFailureOf } from '../../processors/copy-pnl/scoring-failure.js';
 import { createCopyPnlTask } from '../../processors/copy-pnl/task.js';
-import { migrations } from '../../processors/migrations.js';
 import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { copyPeriods } from '../../schemas/copy-pnl/period-scores.sql.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertRecords } from '../support/positions.js';
 import { address } from '../support/rows.js';
 
@@ -34,8 +32,7 @@ export function describeCopyPnl(
 ): void {
   let engine: TestClickHouse;
   beforeAll(async () => {
-    engine = await startTestClickHouse();
-    await migrate({ client: engine.client, migrations, logger });
+    engine = await startMigratedClickHouse();
   }, 60_000);
   afterAll(() => engine.stop());
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { createLmdbLog } from '../../infra/log/lmdb/lmdb-log.js';
 import type { Log, NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -14,7 +13,6 @@ import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decod
 import { alice, bob, fillV2, M, plain, single } from '../../ingest/chain/decode/scenario.fixture.js';
 import type { SourceBlock } from '../../ingest/chain/source.js';
 import { chainSink } from '../../processors/chain/sink.js';
-import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
@@ -22,7 +20,7 @@ import { createCodec } from '../../schemas/codec.js';
 import { coverageSql } from '../../schemas/coverage/coverage.sql.js';
 import { watchedContracts } from '../../schemas/coverage/sources.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createTestTick, hash } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
@@ -106,12 +104,11 @@ let client: ClickHouse;
 let log: Log;
 let dir: string;
 beforeAll(async () => {
-  clickhouse = await startTestClickHouse();
+  clickhouse = await startMigratedClickHouse();
   client = clickhouse.client;
   dir = await mkdtemp(join(tmpdir(), 'coverage-'));
   log = createLmdbLog({ dir, logger, maintenanceIntervalMs: null });
   await log.ensureTopics(allTopics);
-  await migrate({ client, migrations, logger });
 });
 afterAll(async () => {
   await log.close();

@@ -4,16 +4,15 @@ import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { migrations } from '../../processors/migrations.js';
 import { comboTables } from '../../processors/positions/combo-tables.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 let engine: TestClickHouse;
 let client: ClickHouse;
 const TOKENS = 40_000;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  client = await engine.connect({ database: 'views' });
-  await migrate({ client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
+  client = engine.client;
   const run = (sql: string) => client.command(sql);
   // Token n of condition n / 2: fills of all, quotes of the first three quarters, settlements of the first quarter.
   await run(`INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, token_id, usdc, shares, is_taker_order, side)

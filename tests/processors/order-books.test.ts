@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { migrations } from '../../processors/migrations.js';
 import { createOrderBookTable } from '../../processors/order-books/order-book-table.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { OrderBookUpdate } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 
 const codec = createCodec();
@@ -21,9 +19,8 @@ let engine: TestClickHouse;
 let client: ClickHouse;
 
 beforeAll(async () => {
-  engine = await startTestClickHouse();
+  engine = await startMigratedClickHouse();
   client = engine.client;
-  await migrate({ client, migrations, logger });
 }, 60_000);
 afterAll(() => engine.stop());
 

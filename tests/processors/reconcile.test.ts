@@ -10,7 +10,7 @@ import { createReconciler } from '../../processors/sink/reconcile.js';
 import { createSink } from '../../processors/sink/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd } from './run-sink.js';
@@ -18,9 +18,8 @@ import { runToEnd } from './run-sink.js';
 let engine: TestClickHouse;
 let client: ClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  client = await engine.connect({ database: 'reconcile' });
-  await migrate({ client, migrations, logger: silentLogger() });
+  engine = await startMigratedClickHouse();
+  client = engine.client;
 });
 afterAll(() => engine.stop());
 

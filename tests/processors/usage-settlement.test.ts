@@ -3,16 +3,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
-import { migrations } from '../../processors/migrations.js';
 import { createUsageSettlement } from '../../processors/usage-settlement/usage-settlement.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, AccountMeter } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
 
 const M = 1_000_000;
@@ -25,8 +23,7 @@ const metrics = createMetrics({ process: 'test', defaults: false });
 
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger });
+  engine = await startMigratedClickHouse();
 });
 afterAll(() => engine.stop());
 

@@ -2,20 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOverlapReader } from '../../api/overlap/reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { migrations } from '../../processors/migrations.js';
 import { createWalletTagsUpdater } from '../../processors/wallet-tags/wallet-tags-updater.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { address } from '../support/rows.js';
 
 let engine: TestClickHouse;
 let client: ClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
+  engine = await startMigratedClickHouse();
   client = engine.client;
-  await migrate({ client, migrations, logger: silentLogger() });
 }, 120_000);
 afterAll(() => engine.stop());
 

@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 interface Target {
   readonly rawSql: string;
@@ -45,11 +43,10 @@ const expand = (sql: string) =>
 
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse({
+  engine = await startMigratedClickHouse({
     analyst: { password: undefined, database: 'market', concurrency: 2, limits: DEFAULT_ANALYST_LIMITS },
   });
   const logger = silentLogger();
-  await migrate({ client: engine.client, migrations, logger });
   await publishViews({ client: engine.client, database: 'market', views: publicViews, logger });
 }, 60_000);
 afterAll(() => engine.stop());

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const ROWS = 1_000_000;
 /** Of one insert, which the memory of a query bounds. */
@@ -39,11 +37,10 @@ let engine: TestClickHouse;
 let analyst: ClickHouse;
 const granules = new Map<string, number>();
 beforeAll(async () => {
-  engine = await startTestClickHouse({
+  engine = await startMigratedClickHouse({
     analyst: { password: undefined, database: 'market', concurrency: 2, limits: DEFAULT_ANALYST_LIMITS },
   });
   const { client } = engine;
-  await migrate({ client, migrations, logger: silentLogger() });
   await publishViews({ client, database: 'market', views: publicViews, logger: silentLogger() });
   const views = await client.query<{ name: string }>(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine = 'MaterializedView' AND name NOT IN ('positions_by_token_mv', 'wallet_days_mv')",

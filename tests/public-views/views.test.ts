@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { FatalError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
-import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const logger = silentLogger();
 let engine: TestClickHouse;
 beforeAll(async () => {
-  engine = await startTestClickHouse();
-  await migrate({ client: engine.client, migrations, logger });
+  engine = await startMigratedClickHouse();
   await publishViews({ client: engine.client, database: 'market', views: publicViews, logger });
 });
 afterAll(() => engine.stop());

@@ -25,19 +25,17 @@ import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import type { SocialPlatform } from '../../infra/social/port.js';
 import { createSourceStatusView } from '../../infra/sources/source-status-view.js';
 import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
-import { migrations } from '../../processors/migrations.js';
 import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, Plan, SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from './clickhouse.js';
+import { startMigratedClickHouse, type TestClickHouse } from './clickhouse.js';
 import { createMemoryLog, type MemoryLog } from './memory-log.js';
 
 export interface ApiResponse {
@@ -135,9 +133,8 @@ export async function startApi(options: {
 }): Promise<ApiHarness> {
   const limits = DEFAULT_ANALYST_LIMITS;
   const analyst = { password: undefined, database: 'market', concurrency: 2, limits };
-  const engine = await startTestClickHouse({ analyst });
+  const engine = await startMigratedClickHouse({ analyst });
   const logger = options.logger ?? silentLogger();
-  await migrate({ client: engine.client, migrations, logger });
   const metrics = createMetrics({ process: 'test', defaults: false });
   const codec = createCodec();
   const log = createMemoryLog();

@@ -12,13 +12,15 @@ export interface ClickHouseProcess {
   readonly user: string;
   readonly password: string;
   readonly pid: number;
-  stop(): Promise<void>;
+  readonly dataDir: string;
+  /** SIGTERM closes the engine and keeps the data directory. Default: SIGKILL, and the directory is removed. */
+  stop(signal?: 'SIGTERM'): Promise<void>;
 }
 
 /** Starts the embedded server as `npm run clickhouse` does: a separate process with user and password, for CLICKHOUSE_URL. */
-export async function startClickHouseProcess(): Promise<ClickHouseProcess> {
+export async function startClickHouseProcess(options: { readonly dataDir?: string } = {}): Promise<ClickHouseProcess> {
   const [port, admin] = (await freePorts(2)) as [number, number];
-  const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-clickhouse-'));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'oddstream-clickhouse-'));
   const [user, password] = ['writer', 'a pass:word'];
   const child = spawn(process.execPath, [resolve('dist/infra/clickhouse/main.js')], {
     stdio: 'ignore',
@@ -40,11 +42,12 @@ export async function startClickHouseProcess(): Promise<ClickHouseProcess> {
     user,
     password,
     pid: child.pid ?? -1,
-    async stop() {
+    dataDir,
+    async stop(signal) {
       child.kill('SIGCONT');
-      child.kill('SIGKILL');
+      child.kill(signal ?? 'SIGKILL');
       await ended;
-      rmSync(dataDir, { recursive: true, force: true });
+      if (signal === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

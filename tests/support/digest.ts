@@ -82,6 +82,6 @@ export async function untilTablesComplete(product: Pick<Product, 'get' | 'sql' |
       await new Promise((resolve) => setTimeout(resolve, 1000));
       return still && measured && lag === 0;
     },
-    120_000,
+    240_000,
   );
 }
