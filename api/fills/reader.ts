@@ -17,7 +17,8 @@ import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from '.
 import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
 import type { PaginationSessions } from './pagination-sessions.js';
 import { type RowPage, toPage } from './read-page.js';
-import { type TokenChoice, type TokenSelection, tagListsOf, tagReachSql, tokenQuery, tokensSql } from './tokens.sql.js';
+import { type TokenChoice, type TokenSelection, tagListsOf, tokenQuery, tokensSql } from './tokens.sql.js';
+import { createWideTags } from './wide-tags.js';
 
 export interface FillReader {
   /** Fills in chain order. `sessionKey` null, here and below: only the filter's own bounds apply. */
@@ -45,6 +46,7 @@ export function createFillReader(deps: {
   nowMs: () => number;
 }): FillReader {
   const { tables, paginationSessions } = deps;
+  const wideTags = createWideTags(tables);
 
   const newestOf = async (filter: FillFilter): Promise<LogPosition | null> => {
     if (matchesNothing(filter)) return null;
@@ -100,9 +102,8 @@ export function createFillReader(deps: {
     const tagged = [...tagListsOf(selection).values()];
     if (!named && tagged.length === 0) return tokenId === undefined ? null : { tokenIds: [tokenId], among: null };
     if (!named && tokenId === undefined) {
-      const reaches = await Promise.all(tagged.map((tags) => tables.rows(tagReachSql(tags))));
-      if (reaches.every((found) => found.length > MAX_LISTED_TOKENS))
-        return { tokenIds: null, among: tokenQuery(selection) };
+      const wide = await Promise.all(tagged.map((tags) => wideTags.isWide(tags)));
+      if (wide.every((one) => one)) return { tokenIds: null, among: tokenQuery(selection) };
     }
     const rows = await tables.rows<{ token: string }>(tokensSql(selection, MAX_LISTED_TOKENS + 1));
     return rows.length > MAX_LISTED_TOKENS

@@ -56,9 +56,10 @@ const bound = (name: string): string => `{${name}:Array(String)}`;
 /** Tokens that at any time belonged to a market with one of the tags, as a SELECT of `token_id`. */
 const everTagged = (tags: string): string => `SELECT token_id FROM tag_tokens WHERE tag IN ${tags}`;
 
-/** Those, one more than can be listed. */
+/** Their number in `reach`, counted to one more than can be listed. */
 export const tagReachSql = (tags: readonly string[]): Sql => ({
-  text: `SELECT DISTINCT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} LIMIT ${MAX_LISTED_TOKENS + 1}
+  text: `SELECT toString(count()) AS reach
+      FROM (SELECT DISTINCT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} LIMIT ${MAX_LISTED_TOKENS + 1})
       SETTINGS max_execution_time = 10`,
   params: { tags },
 });

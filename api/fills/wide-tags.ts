@@ -1,0 +1,27 @@
+import { MAX_LISTED_TOKENS } from '../../schemas/primitives/tags.sql.js';
+import type { Tables } from '../tables/port.js';
+import { tagReachSql } from './tokens.sql.js';
+
+/** Lists of tags that are remembered. */
+const MAX_REMEMBERED = 1_000;
+
+/** Tells which lists of tags have more tokens than can be listed. */
+export interface WideTags {
+  isWide(tags: readonly string[]): Promise<boolean>;
+}
+
+/** Remembers wide lists: `tag_tokens` only grows, so a list that was wide once stays so. */
+export function createWideTags(tables: Tables): WideTags {
+  const wide = new Set<string>();
+  return {
+    async isWide(tags) {
+      const key = tags.join('\n');
+      if (wide.has(key)) return true;
+      const [row] = await tables.rows<{ reach: string }>(tagReachSql(tags));
+      if (Number(row?.reach ?? 0) <= MAX_LISTED_TOKENS) return false;
+      if (wide.size >= MAX_REMEMBERED) wide.clear();
+      wide.add(key);
+      return true;
+    },
+  };
+}
