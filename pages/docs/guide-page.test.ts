@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { renderGuide, searchIndex } from './guide-page.js';
-import { guideAddress, guides } from './guides.js';
+import { guideAddress, guideImage, guides } from './guides.js';
 import { llmsText } from './llms.js';
 
 const pages = guides.map(renderGuide);
@@ -36,6 +36,10 @@ it('addresses of other guides are pages, files outside are not linked', () => {
   expect(guideAddress('SQL.md#trades')).toBe('/docs/sql#trades');
   expect(guideAddress('#here')).toBe('#here');
   expect(guideAddress('../CHANGELOG.md')).toBeNull();
+});
+
+it('pictures of guides are files of the documents only', () => {
+  expect(() => guideImage('../secret.svg')).toThrow('pictures of guides');
 });
 
 it('the search index has endpoints and sections', () => {

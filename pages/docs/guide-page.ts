@@ -1,5 +1,5 @@
 import { escapeHtml, pageHeader } from '../layout.js';
-import { type Guide, guideAddress, guides, readGuide } from './guides.js';
+import { type Guide, guideAddress, guideImage, guides, readGuide } from './guides.js';
 import { renderMarkdown, type Section } from './markdown.js';
 import type { ReferenceDocument } from './reference-markdown.js';
 
@@ -32,7 +32,7 @@ export interface GuidePage {
 /** Renders a document of `docs/`. Throws when its file is missing. */
 export function renderGuide(guide: Guide): GuidePage {
   const markdown = readGuide(guide);
-  const { html, sections } = renderMarkdown(markdown, guideAddress);
+  const { html, sections } = renderMarkdown(markdown, guideAddress, guideImage);
   const twin = `<p class="twin"><a href="/docs/${guide.slug}.md">This page as Markdown</a></p>`;
   const body = `${pageHeader}<main class="guide">${docsNavigation(guide.slug)}<article>${twin}${html}</article></main>`;
   return { guide, body, markdown, sections };

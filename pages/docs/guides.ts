@@ -63,6 +63,14 @@ export const guides: readonly Guide[] = [
     group: 'Operate',
   },
   {
+    slug: 'benchmarks',
+    file: 'BENCHMARKS.md',
+    title: 'Benchmarks',
+    summary:
+      'Every figure with its spread, against a baseline of the same run; cost per million events; how to repeat it.',
+    group: 'Operate',
+  },
+  {
     slug: 'configuration',
     file: 'CONFIGURATION.md',
     title: 'Configuration',
@@ -92,13 +100,23 @@ export const guides: readonly Guide[] = [
   },
 ];
 
-/** Markdown of a guide. The folder is beside `pages/` in the sources, and one level further up from the compiled code. */
-export function readGuide(guide: Guide): string {
+/** A file of `docs/`. The folder is beside `pages/` in the sources, and one level further up from the compiled code. */
+function readDocument(file: string): string {
   const folder = ['../../docs', '../../../docs']
     .map((path) => join(import.meta.dirname, path))
-    .find((path) => existsSync(join(path, guide.file)));
-  if (folder === undefined) throw new Error(`docs/${guide.file} is missing`);
-  return readFileSync(join(folder, guide.file), 'utf8');
+    .find((path) => existsSync(join(path, file)));
+  if (folder === undefined) throw new Error(`docs/${file} is missing`);
+  return readFileSync(join(folder, file), 'utf8');
+}
+
+/** Markdown of a guide. */
+export const readGuide = (guide: Guide): string => readDocument(guide.file);
+
+/** An SVG picture of a guide as a data URL, so that its page needs no further route. */
+export function guideImage(href: string): string {
+  if (!/^[a-z-]+\/[a-z-]+\.svg$/.test(href))
+    throw new Error(`${href}: pictures of guides are SVG files in a folder of docs/`);
+  return `data:image/svg+xml;base64,${Buffer.from(readDocument(href)).toString('base64')}`;
 }
 
 /** Address of what a link of a guide refers to: other guides at their page, `#sections` as they are, anything else outside the pages is null. */

@@ -19,6 +19,11 @@ it('a link without an address becomes its text', () => {
   expect(html.trim()).toBe('<p><a href="/x?&#34;">kept</a> gone</p>');
 });
 
+it('images have the address that is given for them', () => {
+  const { html } = renderMarkdown('![A "plot"](a/b.svg)', asIs, (href) => `/x/${href}`);
+  expect(html.trim()).toBe('<p><img src="/x/a/b.svg" alt="A &#34;plot&#34;"></p>');
+});
+
 it('tables scroll', () => {
   expect(renderMarkdown('| a |\n|---|\n| 1 |\n', asIs).html).toMatch(
     /^<div class="scroll" tabindex="0"><table>[\s\S]*<\/table><\/div>\s*$/,

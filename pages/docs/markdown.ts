@@ -14,10 +14,14 @@ export interface RenderedMarkdown {
 }
 
 /**
- * GitHub-flavoured Markdown as HTML; headings have GitHub's anchors. `addressOf`: address of a link, or null to print only its text. For
- * documents of this project only: HTML in them is not escaped.
+ * GitHub-flavoured Markdown as HTML; headings have GitHub's anchors. `addressOf`: address of a link, or null to print only its text; `imageOf`: address
+ * of an image. For documents of this project only: HTML in them is not escaped.
  */
-export function renderMarkdown(source: string, addressOf: (href: string) => string | null): RenderedMarkdown {
+export function renderMarkdown(
+  source: string,
+  addressOf: (href: string) => string | null,
+  imageOf: (href: string) => string = (href) => href,
+): RenderedMarkdown {
   const sections: Section[] = [];
   let nextHeading = 0;
   const marked = new Marked({
@@ -31,6 +35,9 @@ export function renderMarkdown(source: string, addressOf: (href: string) => stri
         const address = addressOf(href);
         const label = this.parser.parseInline(tokens);
         return address === null ? label : `<a href="${escapeHtml(address)}">${label}</a>`;
+      },
+      image({ href, text }) {
+        return `<img src="${escapeHtml(imageOf(href))}" alt="${escapeHtml(text)}">`;
       },
     },
   });

@@ -33,6 +33,7 @@ article pre { background: var(--code); border: 1px solid var(--line); border-rad
 article code { background: var(--code); border-radius: 4px; padding: 1px 4px; font-size: .9em; overflow-wrap: anywhere; }
 article pre code { padding: 0; font-size: inherit; overflow-wrap: normal; }
 article .scroll { overflow-x: auto; }
+article img { max-width: 100%; height: auto; }
 article table { border-collapse: collapse; font-size: 15px; }
 article th, article td { text-align: left; vertical-align: top; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--line); }
 .twin { text-align: right; font-size: 14px; margin: 0; }

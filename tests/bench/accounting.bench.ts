@@ -17,59 +17,93 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
+import { median } from './measure.js';
+import { type Figure, PER_MILLION } from './report/figure.js';
 
-const FILLS = Number(process.env.BENCH_FILLS ?? 400_000);
-const BLOCKS = Math.ceil(FILLS / FILLS_PER_BLOCK);
+/** Fills of a round. */
+const FILLS = Number(process.env.BENCH_FILLS ?? 60_000);
+const ROUNDS = 5;
 const TARGET = 50_000;
 const logger = silentLogger();
 const codec = createCodec();
 
-interface Line {
-  readonly stage: string;
-  readonly records: string;
-  readonly 'records/s': string;
-  readonly 'CPU us per record': string;
+const STAGES = {
+  activity: 'chain.final to wallet.activity',
+  positions: 'wallet.activity to positions and pnl.events',
+  arithmetic: 'arithmetic alone',
+} as const;
+interface Measured {
+  readonly records: number;
+  readonly perSecond: number;
+  readonly cpuSPerMillion: number;
 }
+type Round = Record<keyof typeof STAGES, Measured>;
 
 /**
  * chain.final -> wallet.activity -> positions and pnl.events on the embedded log, one process: 20,000 wallets, 3,000 tokens. Measures the stream
  * processors with log, local state and every sync to disk, then the arithmetic alone.
  */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
+  const once: Round[] = [];
+  const twice: Round[] = [];
+  for (let n = 0; n < ROUNDS; n++) {
+    once.push(await measure(FILLS));
+    twice.push(await measure(2 * FILLS));
+  }
+  const stages = Object.entries(STAGES) as [keyof Round, string][];
+  const of = (rounds: readonly Round[], stage: keyof Round, field: 'perSecond' | 'cpuSPerMillion') =>
+    rounds.map((round) => round[stage][field]);
+  console.table(
+    stages.map(([stage, name]) => ({
+      stage: name,
+      records: once[0]?.[stage].records.toLocaleString('en'),
+      'records/s': Math.round(median(of(once, stage, 'perSecond'))).toLocaleString('en'),
+      'CPU us per record': median(of(once, stage, 'cpuSPerMillion')).toFixed(1),
+    })),
+  );
+  console.log(`resident memory: ${Math.round(process.memoryUsage().rss / 1024 ** 2)} MB`);
+  const rate = median(of(once, 'positions', 'perSecond'));
+  console.log(
+    `accounting at ${Math.round(rate).toLocaleString('en')} activity records/s, target ${TARGET.toLocaleString('en')}`,
+  );
+  const work = `${(2 * FILLS).toLocaleString('en')} fills`;
+  return stages.flatMap(([stage, name]): Figure[] => {
+    const baselineOf = (field: 'perSecond' | 'cpuSPerMillion') =>
+      stage === 'positions'
+        ? { baseline: { name: STAGES.arithmetic, values: of(once, 'arithmetic', field) } }
+        : undefined;
+    const both = (field: 'perSecond' | 'cpuSPerMillion') => ({
+      values: of(once, stage, field),
+      twice: { work, values: of(twice, stage, field) },
+      ...baselineOf(field),
+    });
+    const input = stage === 'activity' ? 'fills and blocks' : 'activity records';
+    return [
+      { name, unit: `${input}/s`, better: 'more', ...both('perSecond') },
+      { name, unit: `${PER_MILLION} ${input}`, better: 'less', ...both('cpuSPerMillion') },
+    ];
+  });
+}
+
+async function measure(fills: number): Promise<Round> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-accounting-'));
   const log = await openLog(`lmdb:${join(dir, 'log')}`, { logger, maintenance: false });
   const stores = openStateStores(join(dir, 'state'));
   try {
     await log.ensureTopics(allTopics);
-    await fillLog(log);
-    const lines: Line[] = [];
-    const timed = async (stage: string, work: () => number | Promise<number>): Promise<number> => {
+    await fillLog(log, Math.ceil(fills / FILLS_PER_BLOCK));
+    const timed = async (work: () => number | Promise<number>): Promise<Measured> => {
       const cpu = process.cpuUsage();
       const startedAt = performance.now();
       const records = await work();
       const ms = performance.now() - startedAt;
       const { user, system } = process.cpuUsage(cpu);
-      lines.push({
-        stage,
-        records: records.toLocaleString('en'),
-        'records/s': Math.round(records / (ms / 1000)).toLocaleString('en'),
-        'CPU us per record': ((user + system) / records).toFixed(1),
-      });
-      return records / (ms / 1000);
+      return { records, perSecond: records / (ms / 1000), cpuSPerMillion: (user + system) / records };
     };
-    await timed('chain.final to wallet.activity', () => processAll(log, stores, 'activity'));
-    const rate = await timed('wallet.activity to positions and pnl.events', () => processAll(log, stores, 'positions'));
-    const activity = await readActivity(log);
-    await timed('arithmetic alone', () => applyAll(activity));
-    console.table(lines);
-    let positions = 0;
-    for (let partition = 0; partition < topics.positions.partitions; partition++)
-      positions += (await log.bounds(topics.positions.name, partition)).next;
-    console.log(`position records per activity record: ${(positions / activity.length).toFixed(2)}`);
-    console.log(`resident memory: ${Math.round(process.memoryUsage().rss / 1024 ** 2)} MB`);
-    console.log(
-      `accounting at ${Math.round(rate).toLocaleString('en')} activity records/s, target ${TARGET.toLocaleString('en')}`,
-    );
+    const activity = await timed(() => processAll(log, stores, 'activity'));
+    const positions = await timed(() => processAll(log, stores, 'positions'));
+    const records = await readActivity(log);
+    return { activity, positions, arithmetic: await timed(() => applyAll(records)) };
   } finally {
     await stores.close();
     await log.close();
@@ -77,10 +111,10 @@ export async function run(): Promise<void> {
   }
 }
 
-async function fillLog(log: Log): Promise<void> {
+async function fillLog(log: Log, blockCount: number): Promise<void> {
   const encode = createBlockEncoder({ codec, decoder: { decodeBlock, blockEvent, decodePending } });
-  for (let first = 1; first <= BLOCKS; first += 50) {
-    const blocks = Array.from({ length: Math.min(50, BLOCKS - first + 1) }, (_, i) => encode(fillBlock(first + i)));
+  for (let first = 1; first <= blockCount; first += 50) {
+    const blocks = Array.from({ length: Math.min(50, blockCount - first + 1) }, (_, i) => encode(fillBlock(first + i)));
     await log.append(
       topics.chainFinal.name,
       blocks.flatMap(({ eventRecords, block }) => [...eventRecords, block]),

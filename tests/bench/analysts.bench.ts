@@ -5,6 +5,7 @@ import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { createKeys } from './create-keys.js';
 import { median } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 const ROUNDS = 5;
 const ROUND_MS = 8_000;
@@ -23,7 +24,7 @@ const HEAVY = [
 ];
 
 /** Latency of /v3/trades without and with twelve analysts whose statements use their whole limits. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
   try {
     await untilUp(product);
@@ -51,6 +52,15 @@ export async function run(): Promise<void> {
     console.log('| | p99 ms | ratio | goal |\n|---|---|---|---|');
     console.log(`| without analysts | ${median(unloaded).toFixed(1)} | 1 | |`);
     console.log(`| with ${ANALYSTS} analysts | ${median(loaded).toFixed(1)} | ${ratio.toFixed(2)} | <= 3 |`);
+    return [
+      {
+        name: `p99 of GET /v3/trades with ${ANALYSTS} analysts`,
+        unit: 'ms',
+        better: 'less',
+        values: loaded,
+        baseline: { name: 'without analysts', values: unloaded },
+      },
+    ];
   } finally {
     await product.stop();
   }

@@ -8,7 +8,8 @@ import { Session } from 'chdb';
 import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { freePorts } from '../support/ports.js';
-import { median } from './measure.js';
+import { median, quantile } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 const account = { user: 'bench', password: 'bench' };
 const CHUNK = 20_000;
@@ -35,7 +36,7 @@ interface Row {
  * The embedded server in a separate process, compared with the engine in this process: rows per second of inserts of 20,000 rows into a table with
  * a materialized view, latency of trivial queries, resident memory.
  */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-clickhouse-'));
   const server = await startServer(dir);
   try {
@@ -43,6 +44,7 @@ export async function run(): Promise<void> {
     await client.ensureDatabase();
     const direct = openDirect(join(dir, 'direct'));
     const rates: Record<string, string>[] = [];
+    const measured = new Map<string, { once: number[]; twice: number[] }>();
     const json = (rows: readonly Row[]) =>
       Buffer.from(`${rows.map((row) => JSON.stringify({ ...row, token: row.token.toString() })).join('\n')}\n`);
     const file = join(dir, 'rows');
@@ -71,46 +73,76 @@ export async function run(): Promise<void> {
         await client.command(sql);
         await direct.command(sql);
       }
-      const chunks = Array.from({ length: RUNS + 1 }, (_, i) => rowsFrom(i * CHUNK));
-      for (const rows of chunks)
-        if (!name.includes('included')) encoded(rows, name.includes('JSON') ? json : rowBinary);
-      await insert(chunks[0]!, table);
-      const times: number[] = [];
-      for (const rows of chunks.slice(1)) {
-        const startedAt = performance.now();
-        await insert(rows, table);
-        times.push(performance.now() - startedAt);
-      }
-      rates.push({ method: name, 'rows/s (median)': Math.round(CHUNK / (median(times) / 1000)).toLocaleString('en') });
+      const timed = async (size: number, from: number) => {
+        const chunks = Array.from({ length: RUNS + 1 }, (_, i) => rowsFrom(from + i * size, size));
+        for (const rows of chunks)
+          if (!name.includes('included')) encoded(rows, name.includes('JSON') ? json : rowBinary);
+        await insert(chunks[0]!, table);
+        const perSecond: number[] = [];
+        for (const rows of chunks.slice(1)) {
+          const startedAt = performance.now();
+          await insert(rows, table);
+          perSecond.push(size / ((performance.now() - startedAt) / 1000));
+        }
+        return perSecond;
+      };
+      const once = await timed(CHUNK, 0);
+      const twice = await timed(2 * CHUNK, (RUNS + 1) * CHUNK);
+      measured.set(name, { once, twice });
+      rates.push({ method: name, 'rows/s (median)': Math.round(median(once)).toLocaleString('en') });
     }
     console.table(rates);
-    await latency(client, direct);
+    const latencies = await latency(client, direct);
     console.log(`server: resident ${server.residentMb()} MB`);
     await direct.close();
     await client.close();
+    const baselineOf = (name: string) =>
+      [...measured].find(
+        ([other]) => other.startsWith('engine') && other.includes('JSON') === name.includes('JSON'),
+      )?.[1].once ?? [];
+    return [
+      ...[...measured]
+        .filter(([name]) => name.startsWith('HTTP'))
+        .map(
+          ([name, { once, twice }]): Figure => ({
+            name: `inserts of ${CHUNK.toLocaleString('en')} rows, ${name}`,
+            unit: 'rows/s',
+            better: 'more',
+            values: once,
+            baseline: { name: 'engine called directly', values: baselineOf(name) },
+            twice: { work: `${(2 * CHUNK).toLocaleString('en')} rows`, values: twice },
+          }),
+        ),
+      ...latencies,
+    ];
   } finally {
     await server.stop();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-async function latency(client: ClickHouse, direct: Direct): Promise<void> {
-  const measure = async (work: () => Promise<unknown>) => {
+async function latency(client: ClickHouse, direct: Direct): Promise<Figure[]> {
+  const medians = new Map<string, number[]>();
+  const measure = async (query: string, work: () => Promise<unknown>) => {
     const times: number[] = [];
     for (let i = 0; i < 550; i++) {
       const startedAt = performance.now();
       await work();
       if (i >= 50) times.push(performance.now() - startedAt);
     }
-    times.sort((a, b) => a - b);
-    return { 'p50 ms': median(times).toFixed(2), 'p99 ms': times[Math.floor(times.length * 0.99)]!.toFixed(2) };
+    // The median of each hundred.
+    medians.set(
+      query,
+      [0, 1, 2, 3, 4].map((n) => median(times.slice(n * 100, (n + 1) * 100))),
+    );
+    return { query, 'p50 ms': median(times).toFixed(2), 'p99 ms': quantile(times, 0.99).toFixed(2) };
   };
   const point = 'SELECT count() AS n FROM t0 WHERE block = 7';
   const idle = [
-    { query: 'direct SELECT 1', ...(await measure(() => direct.query('SELECT 1'))) },
-    { query: 'HTTP SELECT 1', ...(await measure(() => client.query('SELECT 1'))) },
-    { query: 'HTTP SELECT {a:UInt32}', ...(await measure(() => client.query('SELECT {a:UInt32} AS a', { a: 1 }))) },
-    { query: 'HTTP point read', ...(await measure(() => client.query(point))) },
+    await measure('direct SELECT 1', () => direct.query('SELECT 1')),
+    await measure('HTTP SELECT 1', () => client.query('SELECT 1')),
+    await measure('HTTP SELECT {a:UInt32}', () => client.query('SELECT {a:UInt32} AS a', { a: 1 })),
+    await measure('HTTP point read', () => client.query(point)),
   ];
   const abort = new AbortController();
   const long = client
@@ -120,10 +152,14 @@ async function latency(client: ClickHouse, direct: Direct): Promise<void> {
       { signal: abort.signal },
     )
     .catch((error: unknown) => error);
-  const concurrent = { query: 'HTTP SELECT 1 during a long query', ...(await measure(() => client.query('SELECT 1'))) };
+  const concurrent = await measure('HTTP SELECT 1 during a long query', () => client.query('SELECT 1'));
   abort.abort();
   await long;
   console.table([...idle, concurrent]);
+  const baseline = { name: 'engine called directly, SELECT 1', values: medians.get('direct SELECT 1') ?? [] };
+  return [...medians]
+    .filter(([query]) => query.startsWith('HTTP'))
+    .map(([query, values]) => ({ name: `p50 of ${query}`, unit: 'ms', better: 'less', values, baseline }));
 }
 
 let tokens = 0;
@@ -141,8 +177,8 @@ function encoded(rows: readonly Row[], encode: (rows: readonly Row[]) => Buffer)
   return bytes;
 }
 
-function rowsFrom(first: number): Row[] {
-  return Array.from({ length: CHUNK }, (_, i) => {
+function rowsFrom(first: number, count: number): Row[] {
+  return Array.from({ length: count }, (_, i) => {
     const n = first + i;
     return {
       id: `0x${n.toString(16).padStart(64, '0')}-${n % 100}`,

@@ -8,6 +8,7 @@ import { migrations } from '../../processors/migrations.js';
 import { copyPeriods, daysOf, periodScoresSql } from '../../schemas/copy-pnl/period-scores.sql.js';
 import { startClickHouseProcess } from '../support/clickhouse-process.js';
 import { median, quantile, timed } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 /** 50 million fills of 2 million wallets over 450 days, drawn with a skew (u^3). ODDSTREAM_BENCH_SHARE scales fills and wallets. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
@@ -81,7 +82,7 @@ async function scoreInProcess(client: ClickHouse, wallets: readonly string[]): P
 }
 
 /** Scores of a pool of 1,000 wallets in six periods, against the same computation in TypeScript; and on-demand scores of single wallets under load. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const server = await startClickHouseProcess();
   const client = createClickHouse(
     { ...server, database: 'bench', requestTimeoutMs: 3_600_000 },
@@ -92,14 +93,15 @@ export async function run(): Promise<void> {
     await migrate({ client, migrations, logger: silentLogger() });
     await fill(client);
     const pool = Array.from({ length: POOL }, (_, i) => wallet(Math.floor((i * WALLETS) / POOL / 4)));
-    const scoreAll = () =>
+    const scoreAll = (wallets: readonly string[] = pool) =>
       client.query<{ period: string; actual: string }>(
         periodScoresSql,
-        { wallets: pool, now_s: NOW_S },
+        { wallets, now_s: NOW_S },
         { settings: { max_threads: 2 } },
       );
-    const scan = median(await timed(RUNS, scoreAll));
-    const inProcess = median(await timed(5, () => scoreInProcess(client, pool)));
+    const scans = await timed(RUNS, () => scoreAll());
+    const inProcessTimes = await timed(5, () => scoreInProcess(client, pool));
+    const [scan, inProcess] = [median(scans), median(inProcessTimes)];
     const longest = (await scoreAll()).filter(({ period }) => period === '180d');
     const total = longest.reduce((sum, { actual }) => sum + BigInt(actual), 0n);
     if (total !== (await scoreInProcess(client, pool)))
@@ -139,6 +141,25 @@ export async function run(): Promise<void> {
     console.log(
       `one wallet, 30 days: one client ${described(unloaded)}; ${CLIENTS} clients, a request a second each: ${described(paced)} (goal 100 ms); without pause: ${described(saturated)}, ${(median(saturated) / median(unloaded)).toFixed(1)}x`,
     );
+    const half = pool.filter((_, n) => n % 2 === 0);
+    const perWallet = (times: readonly number[], wallets: number) => times.map((ms) => (ms * 1000) / wallets);
+    return [
+      {
+        name: `scores of ${half.length} wallets in six periods`,
+        unit: 'µs per wallet',
+        better: 'less',
+        values: perWallet(await timed(RUNS, () => scoreAll(half)), half.length),
+        baseline: { name: 'computed in TypeScript', values: perWallet(inProcessTimes, POOL) },
+        twice: { work: `${POOL} wallets`, values: perWallet(scans, POOL) },
+      },
+      {
+        name: `one wallet, p50 with ${CLIENTS} clients, a request a second each`,
+        unit: 'ms',
+        better: 'less',
+        values: [median(paced)],
+        baseline: { name: 'one client', values: [median(unloaded)] },
+      },
+    ];
   } finally {
     await client.close();
     await server.stop();

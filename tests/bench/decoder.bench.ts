@@ -5,6 +5,8 @@ import { logDecoders } from '../../ingest/chain/decode/log-decoders.js';
 import { eventAbi } from '../../ingest/chain/event-abi.js';
 import type { Hex, RpcLog, SourceBlock } from '../../ingest/chain/source.js';
 import { median } from './measure.js';
+import { type Figure, PER_MILLION } from './report/figure.js';
+import { copiedBytesPerSecond } from './report/probes.js';
 
 const RUNS = 9;
 const LOGS = 4_000;
@@ -12,7 +14,9 @@ const LOGS = 4_000;
 const ROUNDS = 10;
 
 /** Hand-written fill decoder compared with viem's decodeEventLog on the same logs in the same run: medians of 9 after a warm-up. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
+  const copied = copiedBytesPerSecond();
+  const figures: Figure[] = [];
   const rows: Record<string, string>[] = [];
   for (const event of ['orderFilledV2', 'orderFilledV1'] as const) {
     const abi = parseAbiItem(eventAbi[event].signature as string) as AbiEvent;
@@ -20,8 +24,8 @@ export async function run(): Promise<void> {
     const decode = logDecoders[event];
     const reference = [abi];
     let sink: unknown;
-    const byHand = () => {
-      for (let round = 0; round < ROUNDS; round++) for (const log of logs) sink = decode(log.topics, log.data);
+    const byHand = (rounds: number) => () => {
+      for (let round = 0; round < rounds; round++) for (const log of logs) sink = decode(log.topics, log.data);
     };
     const byViem = () => {
       for (const log of logs) {
@@ -32,13 +36,15 @@ export async function run(): Promise<void> {
     const toEvents = () => {
       for (let round = 0; round < ROUNDS; round++) for (const block of blocks) sink = decodeBlock(block).events.length;
     };
-    const times = { hand: [] as number[], viem: [] as number[], events: [] as number[] };
+    const times = { hand: [] as number[], twice: [] as number[], viem: [] as number[], events: [] as number[] };
     for (let i = -2; i < RUNS; i++) {
-      const hand = (ROUNDS * LOGS) / seconds(byHand);
+      const hand = (ROUNDS * LOGS) / seconds(byHand(ROUNDS));
+      const twice = (2 * ROUNDS * LOGS) / seconds(byHand(2 * ROUNDS));
       const viem = LOGS / seconds(byViem);
       const events = (ROUNDS * LOGS) / seconds(toEvents);
       if (i < 0) continue;
       times.hand.push(hand);
+      times.twice.push(twice);
       times.viem.push(viem);
       times.events.push(events);
     }
@@ -53,8 +59,31 @@ export async function run(): Promise<void> {
     rows.push(line('viem decodeEventLog', viem));
     rows.push(line('hand-written decoder', median(times.hand)));
     rows.push(line('decodeBlock, logs to events', median(times.events)));
+    const bytes = logs.reduce((sum, { topics, data }) => sum + topics.join('').length + data.length, 0) / LOGS;
+    const baseline = { name: 'viem decodeEventLog', values: times.viem };
+    const limit = { name: 'copy of the same bytes in memory', value: copied / bytes };
+    figures.push(
+      {
+        name: `${event}, decoder`,
+        unit: 'logs/s',
+        better: 'more',
+        values: times.hand,
+        baseline,
+        limit,
+        twice: { work: `${(2 * ROUNDS * LOGS).toLocaleString('en')} logs`, values: times.twice },
+      },
+      { name: `${event}, logs to events`, unit: 'logs/s', better: 'more', values: times.events, baseline, limit },
+      {
+        name: `${event}, logs to events`,
+        unit: `${PER_MILLION} logs`,
+        better: 'less',
+        values: times.events.map((rate) => 1e6 / rate),
+        baseline: { name: baseline.name, values: times.viem.map((rate) => 1e6 / rate) },
+      },
+    );
   }
   console.table(rows);
+  return figures;
 }
 
 const seconds = (work: () => void): number => {

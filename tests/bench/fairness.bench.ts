@@ -9,6 +9,7 @@ import WebSocket from 'ws';
 import type { ServerCommand, ServerResult } from './gateway-server.child.js';
 import type { SubscribersCommand, SubscribersResult } from './gateway-subscribers.child.js';
 import { median, quantile } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 const ROUNDS = 5;
 const SOCKETS = 10;
@@ -20,7 +21,7 @@ const EVENTS = 50_000;
 const folder = dirname(fileURLToPath(import.meta.url));
 
 /** Round-trip times of the pings of one client while ten others send 1,500 subscriptions each. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-fairness-'));
   const server = fork(join(folder, 'gateway-server.child.js'), ['gateway', dataDir]);
   const subscribers = fork(join(folder, 'gateway-subscribers.child.js'));
@@ -47,6 +48,8 @@ export async function run(): Promise<void> {
     const name = `${SOCKETS} sockets with ${SUBSCRIPTIONS} subscriptions each`;
     console.log(`| ${name} | ${median(loaded).toFixed(1)} | ${ratio.toFixed(1)} | <= 100 | ${median(acked)} |`);
     client.terminate();
+    const baseline = { name: 'without them', values: idle };
+    return [{ name: `p99 of pings beside ${name}`, unit: 'ms', better: 'less', values: loaded, baseline }];
   } finally {
     for (const child of [subscribers, server]) {
       child.kill('SIGKILL');

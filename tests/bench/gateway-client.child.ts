@@ -9,6 +9,8 @@ export type ClientCommand =
       readonly items: number;
       readonly spread: number;
       readonly message: string | null;
+      /** API key; a gateway of the benchmark accepts any. */
+      readonly key?: string;
     }
   | { readonly do: 'await'; readonly frames: number }
   | { readonly do: 'measure' | 'stall' | 'read' };
@@ -22,8 +24,8 @@ export interface ClientResult {
   readonly tookMs: number;
 }
 
-const HANDSHAKE =
-  'GET /ws?key=bench HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+const handshake = (key: string) =>
+  `GET /ws?key=${key} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
 const TIME_AT = '{"type":"trade","t":'.length;
 const TIME_LENGTH = '1790000000000.000'.length;
 const SAMPLE_EVERY = 10;
@@ -60,10 +62,10 @@ function createReader(onFrame: () => void) {
         short === 126 ? data.readUInt16BE(at + 2) : short === 127 ? Number(data.readBigUInt64BE(at + 2)) : short;
       if (data.length - at < header + length) break;
       const body = at + header;
-      // Only event frames have a time.
-      if ((data[at] as number) === 0x81 && data[body + 16] === 0x22 && data[body + 17] === 0x74) {
+      // `{"type":"tr`: only trades are counted, and only those of the benchmark have their time behind it.
+      if ((data[at] as number) === 0x81 && data[body + 9] === 0x74 && data[body + 10] === 0x72) {
         onFrame();
-        if (frames % SAMPLE_EVERY === 0) {
+        if (frames % SAMPLE_EVERY === 0 && data[body + 16] === 0x22 && data[body + 17] === 0x74) {
           latencies.push(nowMs() - Number(data.toString('latin1', body + TIME_AT, body + TIME_AT + TIME_LENGTH)));
         }
       }
@@ -78,10 +80,10 @@ const onFrame = () => {
   if (target !== null && frames >= target.frames) target.done();
 };
 
-async function open(port: number, message: string | null): Promise<Socket> {
+async function open(port: number, message: string | null, key = 'bench'): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined);
-  socket.write(HANDSHAKE);
+  socket.write(handshake(key));
   await new Promise<void>((resolve, reject) => {
     let head = '';
     const onHead = (chunk: Buffer) => {
@@ -122,7 +124,7 @@ process.on('message', async (command: ClientCommand) => {
     };
     for (let done = 0; done < command.count; done += 100) {
       const some = Array.from({ length: Math.min(100, command.count - done) }, (_, at) =>
-        open(command.port, command.items > 0 ? items(at) : command.message),
+        open(command.port, command.items > 0 ? items(at) : command.message, command.key),
       );
       sockets.push(...(await Promise.all(some)));
     }

@@ -6,12 +6,16 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ClientCommand, ClientResult } from './gateway-client.child.js';
 import type { ServerCommand, ServerResult } from './gateway-server.child.js';
+import { median } from './measure.js';
+import { type Figure, PER_MILLION } from './report/figure.js';
+import { loopback } from './report/probes.js';
 
 const SUBSCRIBERS = 200;
+const ROUNDS = 5;
 const FRAME_BYTES = 500;
 const BURSTS = 8;
 const BURST_EVENTS = 1_000;
-const MEASURED_S = 8;
+const MEASURED_S = 5;
 const folder = dirname(fileURLToPath(import.meta.url));
 const ALL = JSON.stringify({ action: 'subscribe', type: 'trades', filters: { snapshot_count: 0 } });
 
@@ -58,20 +62,20 @@ const connectAll = (bench: Bench, message: string | null, count = SUBSCRIBERS) =
   bench.client({ do: 'connect', port: bench.port, count, items: 0, spread: 0, message });
 
 /** CPU seconds of the server per million delivered frames. */
-async function fanOut(kind: 'uws' | 'ws' | 'gateway'): Promise<number> {
+async function fanOut(kind: 'uws' | 'ws' | 'gateway', subscribers = SUBSCRIBERS): Promise<number> {
   const bench = await start(kind);
   try {
-    await connectAll(bench, kind === 'gateway' ? ALL : null);
+    await connectAll(bench, kind === 'gateway' ? ALL : null, subscribers);
     let cpuS = 0;
     for (let burst = 0; burst <= BURSTS; burst++) {
-      const frames = (burst + 1) * BURST_EVENTS * SUBSCRIBERS;
+      const frames = (burst + 1) * BURST_EVENTS * subscribers;
       const arrived = bench.client({ do: 'await', frames });
       const { cpuS: burstCpuS } = await bench.server({ do: 'burst', events: BURST_EVENTS, bytes: FRAME_BYTES });
       await arrived;
       // The first burst is the warm-up.
       if (burst > 0) cpuS += burstCpuS;
     }
-    return (cpuS / (BURSTS * BURST_EVENTS * SUBSCRIBERS)) * 1e6;
+    return (cpuS / (BURSTS * BURST_EVENTS * subscribers)) * 1e6;
   } finally {
     await bench.end();
   }
@@ -94,16 +98,16 @@ async function pacedLatency(reading: Reading): Promise<ClientResult & { readonly
   }
 }
 
-async function filtered(): Promise<{ cpu: number; frames: number; rssMb: number }> {
+async function filtered(perSecond: number): Promise<{ cpu: number; frames: number; rssMb: number }> {
   const bench = await start('gateway');
   try {
     const spread = 500_000;
     await bench.client({ do: 'connect', port: bench.port, count: SUBSCRIBERS, items: 1_000, spread, message: null });
-    await bench.server({ do: 'paced', perSecond: 5_000, seconds: 2, bytes: FRAME_BYTES, spread });
+    await bench.server({ do: 'paced', perSecond, seconds: 2, bytes: FRAME_BYTES, spread });
     await bench.client({ do: 'measure' });
     const { cpuS, rssMb } = await bench.server({
       do: 'paced',
-      perSecond: 5_000,
+      perSecond,
       seconds: MEASURED_S,
       bytes: FRAME_BYTES,
       spread,
@@ -145,19 +149,22 @@ async function replay(events: number): Promise<{ perSecond: number; perCpuS: num
 const row = (...cells: readonly (string | number)[]) => console.log(`| ${cells.join(' | ')} |`);
 const ms = (value: number) => value.toFixed(2);
 
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const load = () =>
     loadavg()
       .map((value) => value.toFixed(1))
       .join(' ');
   console.log(`load average at the start: ${load()}\n`);
-  const best = { uws: Number.POSITIVE_INFINITY, ws: Number.POSITIVE_INFINITY, gateway: Number.POSITIVE_INFINITY };
-  // The servers alternate and the best round of each counts, so that other load on the machine affects all alike.
-  for (let round = 0; round < 3; round++) {
-    for (const kind of ['uws', 'gateway', 'ws'] as const) best[kind] = Math.min(best[kind], await fanOut(kind));
+  const { senderCpuSPerGb } = await loopback();
+  const costs = { uws: [] as number[], ws: [] as number[], gateway: [] as number[] };
+  const twice: number[] = [];
+  // The servers alternate, so that other load on the machine affects all alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const kind of ['uws', 'gateway', 'ws'] as const) costs[kind].push(await fanOut(kind));
+    twice.push(await fanOut('gateway', 2 * SUBSCRIBERS));
   }
-  const { uws: bare, ws: loop, gateway } = best;
-  console.log(`Fan-out of ${FRAME_BYTES}-byte frames to ${SUBSCRIBERS} unfiltered subscribers\n`);
+  const [bare, loop, gateway] = [median(costs.uws), median(costs.ws), median(costs.gateway)];
+  console.log(`Fan-out of ${FRAME_BYTES}-byte frames to ${SUBSCRIBERS} unfiltered subscribers, medians of ${ROUNDS}\n`);
   row('server', 'CPU s per million deliveries', 'deliveries per CPU s');
   row('---', '---', '---');
   for (const [name, cpuS] of [
@@ -176,22 +183,70 @@ export async function run(): Promise<void> {
   );
   row('', 'p50', 'p99', 'max', 'deliveries/s', 'core');
   row('---', '---', '---', '---', '---', '---');
-  for (const reading of ['bare uWS publish', 'all read', 'one stalled'] as const) {
-    const result = await pacedLatency(reading);
-    const rate = Math.round(result.frames / MEASURED_S).toLocaleString('en-US');
-    row(reading, ms(result.p50), ms(result.p99), ms(result.max), rate, `${(result.cpu * 100).toFixed(0)} %`);
+  const p99: Record<Reading, number[]> = { 'bare uWS publish': [], 'all read': [], 'one stalled': [] };
+  for (let round = 0; round < ROUNDS; round++)
+    for (const reading of ['bare uWS publish', 'all read', 'one stalled'] as const) {
+      const result = await pacedLatency(reading);
+      p99[reading].push(result.p99);
+      const rate = Math.round(result.frames / MEASURED_S).toLocaleString('en-US');
+      row(reading, ms(result.p50), ms(result.p99), ms(result.max), rate, `${(result.cpu * 100).toFixed(0)} %`);
+    }
+  const FILTERED_PER_S = 5_000;
+  const selective: number[] = [];
+  const selectiveTwice: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const once = await filtered(FILTERED_PER_S);
+    selective.push((once.cpu / FILTERED_PER_S) * 1e6);
+    selectiveTwice.push(((await filtered(2 * FILTERED_PER_S)).cpu / (2 * FILTERED_PER_S)) * 1e6);
+    console.log(
+      `${round === 0 ? '\n' : ''}5,000 events/s against ${SUBSCRIBERS} connections with 1,000 items each: ${(once.cpu * 100).toFixed(1)} % of a core (goal 25), ${Math.round(once.frames)} deliveries/s, ${once.rssMb.toFixed(0)} MB`,
+    );
   }
-  const selective = await filtered();
-  console.log(
-    `\n5,000 events/s against ${SUBSCRIBERS} connections with 1,000 items each: ${(selective.cpu * 100).toFixed(1)} % of a core (goal 25), ${Math.round(selective.frames)} deliveries/s, ${selective.rssMb.toFixed(0)} MB`,
-  );
   const idleConnections = await idle(10_000);
   console.log(
     `10,000 idle connections: ${idleConnections.rssMb.toFixed(0)} MB in total (goal 300), ${idleConnections.perConnectionKb.toFixed(1)} kB each`,
   );
-  const { perSecond, perCpuS } = await replay(300_000);
-  console.log(
-    `since_seq replay from the log to one client: ${Math.round(perSecond).toLocaleString('en-US')} messages/s (goal 150,000), ${Math.round(perCpuS).toLocaleString('en-US')} per CPU s of the server`,
-  );
+  const replays: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { perSecond, perCpuS } = await replay(300_000);
+    replays.push(perSecond);
+    console.log(
+      `since_seq replay from the log to one client: ${Math.round(perSecond).toLocaleString('en-US')} messages/s (goal 150,000), ${Math.round(perCpuS).toLocaleString('en-US')} per CPU s of the server`,
+    );
+  }
   console.log(`\nload average at the end: ${load()}`);
+  const name = `${FRAME_BYTES}-byte frames to ${SUBSCRIBERS} subscribers`;
+  const unit = `${PER_MILLION} deliveries`;
+  const work = `${2 * SUBSCRIBERS} subscribers`;
+  const limit = { name: 'loopback TCP, the same bytes', value: (senderCpuSPerGb * FRAME_BYTES) / 1000 };
+  const p99Name = `p99 of 1,500 events/s to ${SUBSCRIBERS} subscribers`;
+  const bareP99 = { name: 'bare uWebSockets', values: p99['bare uWS publish'] };
+  return [
+    {
+      name,
+      unit,
+      better: 'less',
+      values: costs.gateway,
+      baseline: { name: 'bare uWebSockets', values: costs.uws },
+      limit,
+      twice: { work, values: twice },
+    },
+    { name, unit, better: 'less', values: costs.gateway, baseline: { name: '`ws` loop', values: costs.ws } },
+    { name: p99Name, unit: 'ms', better: 'less', values: p99['all read'], baseline: bareP99 },
+    { name: `${p99Name}, one stalled`, unit: 'ms', better: 'less', values: p99['one stalled'], baseline: bareP99 },
+    {
+      name: `events against ${SUBSCRIBERS} connections with 1,000 items each`,
+      unit: `${PER_MILLION} events`,
+      better: 'less',
+      values: selective,
+      twice: { work: `${2 * FILTERED_PER_S} events/s`, values: selectiveTwice },
+    },
+    {
+      name: 'memory of 10,000 idle connections',
+      unit: 'kB each',
+      better: 'less',
+      values: [idleConnections.perConnectionKb],
+    },
+    { name: 'replay from the log to one client', unit: 'messages/s', better: 'more', values: replays },
+  ];
 }

@@ -1,5 +1,6 @@
 import { processNames, startProduct, untilLoaded } from '../support/product.js';
 import { type ProcessUsage, slopeOf, usageOf } from './process-usage.js';
+import type { Figure } from './report/figure.js';
 
 /** Measured minutes after the product is ready; the goals are for 120. */
 const MINUTES = Number(process.env.ODDSTREAM_BENCH_MINUTES ?? 10);
@@ -10,7 +11,7 @@ const GOAL_PSS_MIB = 1024;
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What the product costs without clients, while it follows the recorded live tail: CPU and memory per process. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const product = await startProduct({ env: { LOG_LEVEL: 'warn' } });
   try {
     await untilLoaded(product, 600_000);
@@ -29,9 +30,27 @@ export async function run(): Promise<void> {
       }
     }
     report(samples);
+    return figuresOf(samples);
   } finally {
     await product.dispose();
   }
+}
+
+/** Per process the processor time of each minute and the memory of each sample. */
+function figuresOf(samples: ReadonlyMap<string, readonly ProcessUsage[]>): Figure[] {
+  const stepsPerMinute = 60_000 / SAMPLE_MS;
+  return [...samples].flatMap(([name, usages]): Figure[] => {
+    const minutes = Math.max(1, Math.floor((usages.length - 1) / stepsPerMinute));
+    const step = Math.min(stepsPerMinute, usages.length - 1);
+    const cpu = Array.from({ length: minutes }, (_, minute) => {
+      const [from, to] = [usages[minute * step], usages[(minute + 1) * step]];
+      return (100 * ((to?.cpuMs ?? 0) - (from?.cpuMs ?? 0))) / (step * SAMPLE_MS);
+    });
+    return [
+      { name: `${name}, processor`, unit: '% of a core', better: 'less', values: cpu },
+      { name: `${name}, memory (PSS)`, unit: 'MiB', better: 'less', values: usages.map(({ pssMiB }) => pssMiB) },
+    ];
+  });
 }
 
 function report(samples: ReadonlyMap<string, readonly ProcessUsage[]>): void {

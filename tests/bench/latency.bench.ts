@@ -20,6 +20,8 @@ import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { createLatencySource, measuredType, type Shape, shapes } from './latency-source.js';
+import { quantile } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 /** Defaults; ODDSTREAM_BENCH_RATES, ODDSTREAM_BENCH_SHAPES and ODDSTREAM_BENCH_ENGINES (comma-separated) select some. */
 const listed = (name: string, defaults: readonly string[]) => process.env[name]?.split(',') ?? defaults;
@@ -32,6 +34,8 @@ const ENGINES = listed('ODDSTREAM_BENCH_ENGINES', ['LMDB', 'Kafka']);
  */
 const WARM_UP_S = { LMDB: 30, Kafka: 90 } as const;
 const MEASURED_S = 20;
+/** The measured time is divided into so many parts, each with a p99 of its own. */
+const PARTS = 5;
 /** Time to deliver what the measured time left behind. */
 const CATCH_UP_S = 120;
 /** Goals of p99 in ms, by events per second. */
@@ -50,7 +54,8 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
  * Latency from an event leaving the source to the frame at a subscriber, and from the announcement of a finalized block to its rows in `fills`, through
  * the real log (LMDB, and a Kafka broker where one can run) and the processes clickhouse, processors, stream and stream-gateway. Ingest runs in the bench.
  */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
   console.log(
     'Subscriber: ms from the source to the frame. Table: s from the finalized block to its rows in `fills`.\n',
   );
@@ -68,22 +73,25 @@ export async function run(): Promise<void> {
       for (const rate of RATES) {
         const kafka = engine === 'Kafka' ? await startTestKafka({ quickStart: false }) : null;
         try {
-          console.log(await measure(engine, kafka?.url, shape, rate));
+          const { row, ...measured } = await measure(engine, kafka?.url, shape, rate);
+          console.log(row);
+          figures.push(...measured.figures);
         } finally {
           await kafka?.stop();
         }
       }
     }
   }
+  return figures;
 }
 
-/** Returns one row of the table. `kafkaUrl` undefined: the log is in the data directory. */
+/** Returns one row of the table and its figures. `kafkaUrl` undefined: the log is in the data directory. */
 async function measure(
   engine: Engine,
   kafkaUrl: string | undefined,
   shape: Shape,
   eventsPerSecond: number,
-): Promise<string> {
+): Promise<{ readonly row: string; readonly figures: readonly Figure[] }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-latency-'));
   const [clickhouse, api, gateway, ...admin] = await freePorts(9);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -119,6 +127,8 @@ async function measure(
     const key = await ensureDevKey({ dataDir, loopback: true, log, codec, nowMs: Date.now });
     const emittedAt = new Map<string, number>();
     const latencies: number[] = [];
+    const parts = Array.from({ length: PARTS }, (): number[] => []);
+    let measuringSinceMs = 0;
     const type = measuredType(shape);
     let received = 0;
     let subscribed = false;
@@ -140,7 +150,10 @@ async function measure(
       if (sentMs === undefined) return;
       emittedAt.delete(frame.data?.tx_hash ?? '');
       received += 1;
-      if (measuring) latencies.push(nowMs - sentMs);
+      if (!measuring) return;
+      latencies.push(nowMs - sentMs);
+      const part = Math.floor(((nowMs - measuringSinceMs) / (MEASURED_S * 1000)) * PARTS);
+      parts[Math.min(PARTS - 1, part)]?.push(nowMs - sentMs);
     });
     const closed = new Promise<never>((_, reject) =>
       socket.once('close', (code, reason) => {
@@ -177,6 +190,7 @@ async function measure(
     const table = watchTable(clickhouse as number, dataDir, source.finalizedBlocks, () => measuring, tableDelaysS);
     await Promise.race([closed, sleep(WARM_UP_S[engine] * 1000)]);
     measuring = true;
+    measuringSinceMs = performance.now();
     await Promise.race([closed, sleep(MEASURED_S * 1000)]);
     measuring = false;
     stopped = true;
@@ -196,7 +210,31 @@ async function measure(
     const figures = [0.5, 0.9, 0.99, 1].map((share) => percentile(latencies, share).toFixed(1));
     const goal = GOALS[engine][eventsPerSecond];
     const tables = [0.5, 1].map((share) => percentile(tableDelaysS, share).toFixed(1));
-    return `| ${[engine, shape, eventsPerSecond, latencies.length, ...figures, goal === undefined ? '' : `<= ${goal}`, ...tables, caughtUpS.toFixed(1), lost].join(' | ')} |`;
+    const row = `| ${[engine, shape, eventsPerSecond, latencies.length, ...figures, goal === undefined ? '' : `<= ${goal}`, ...tables, caughtUpS.toFixed(1), lost].join(' | ')} |`;
+    const of = `on ${engine}, ${eventsPerSecond.toLocaleString('en')} events/s, ${shape}`;
+    const full = parts.filter((part) => part.length > 0);
+    const subscriber = ([p, share]: readonly [string, number]): Figure => ({
+      name: `${p} from the source to a subscriber ${of}`,
+      unit: 'ms',
+      better: 'less',
+      values: full.map((part) => quantile(part, share)),
+    });
+    return {
+      row,
+      figures: [
+        ...(full.length === 0
+          ? []
+          : (
+              [
+                ['p50', 0.5],
+                ['p99', 0.99],
+              ] as const
+            ).map(subscriber)),
+        ...(tableDelaysS.length === 0
+          ? []
+          : [{ name: `final block to rows ${of}`, unit: 's', better: 'less', values: tableDelaysS } as const]),
+      ],
+    };
   } finally {
     for (const child of children) child.kill('SIGTERM');
     await Promise.all(

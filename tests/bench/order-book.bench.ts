@@ -6,12 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { median, quantile } from './measure.js';
 import type { BookClientsCommand, BookClientsResult } from './order-book-clients.child.js';
 import type { BookServerCommand, BookServerResult } from './order-book-server.child.js';
+import { type Figure, PER_MILLION } from './report/figure.js';
 
 const BOOKS = 2_000;
 const CONNECTIONS = 100;
 const TOKENS_EACH = 200;
 const CHANGES_PER_S = 5_000;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const ROUND_MS = 8_000;
 const folder = dirname(fileURLToPath(import.meta.url));
 
@@ -26,11 +27,12 @@ interface Round {
 }
 
 /** 2,000 books with 5,000 changes per second and 100 subscribers of 200 tokens each: CPU of the server, coalescing, and ages of updates at the subscriber. */
-export async function run(): Promise<void> {
-  const [socket, loop]: [Round[], Round[]] = [[], []];
+export async function run(): Promise<readonly Figure[]> {
+  const [socket, loop, twice]: [Round[], Round[], Round[]] = [[], [], []];
   for (let round = 0; round < ROUNDS; round++) {
     loop.push(await measure('loop'));
     socket.push(await measure('socket'));
+    twice.push(await measure('socket', 2 * CHANGES_PER_S));
   }
   const of = (rounds: readonly Round[], field: keyof Round) => median(rounds.map((one) => one[field]));
   console.log(
@@ -55,9 +57,38 @@ export async function run(): Promise<void> {
     ];
     console.log(`| ${name} | ${cells.join(' | ')} |`);
   }
+  const perMillion = (rounds: readonly Round[], changesPerS: number) =>
+    rounds.map(({ cpuMsPerS }) => (cpuMsPerS / 1000 / changesPerS) * 1e6);
+  const name = `changes to ${CONNECTIONS} subscribers of ${TOKENS_EACH} of ${BOOKS} books`;
+  return [
+    {
+      name,
+      unit: `${PER_MILLION} changes`,
+      better: 'less',
+      values: perMillion(socket, CHANGES_PER_S),
+      baseline: { name: 'JSON per change and receiver (`ws`)', values: perMillion(loop, CHANGES_PER_S) },
+      twice: { work: `${2 * CHANGES_PER_S} changes/s`, values: perMillion(twice, 2 * CHANGES_PER_S) },
+    },
+    ...(['ageP50', 'ageP99'] as const).map(
+      (field): Figure => ({
+        name: `${field === 'ageP50' ? 'p50' : 'p99'} age of a change at the subscriber`,
+        unit: 'ms',
+        better: 'less',
+        values: socket.map((one) => one[field]),
+        baseline: { name: '`ws` loop', values: loop.map((one) => one[field]) },
+      }),
+    ),
+    {
+      name: 'sent',
+      unit: 'MB/s',
+      better: 'less',
+      values: socket.map(({ mbPerS }) => mbPerS),
+      baseline: { name: '`ws` loop', values: loop.map(({ mbPerS }) => mbPerS) },
+    },
+  ];
 }
 
-async function measure(mode: 'socket' | 'loop'): Promise<Round> {
+async function measure(mode: 'socket' | 'loop', changesPerS = CHANGES_PER_S): Promise<Round> {
   const server = fork(join(folder, 'order-book-server.child.js'), [mode]);
   const clients = fork(join(folder, 'order-book-clients.child.js'));
   try {
@@ -65,11 +96,11 @@ async function measure(mode: 'socket' | 'loop'): Promise<Round> {
     const tokens = Array.from({ length: BOOKS }, (_, n) => `${800_000_000_000 + n}`);
     const all = { port, connections: CONNECTIONS, tokensEach: TOKENS_EACH, tokens };
     await request(clients, { do: 'subscribe', ...all } satisfies BookClientsCommand);
-    await request(server, { perS: CHANGES_PER_S, ms: 2_000 } satisfies BookServerCommand);
+    await request(server, { perS: changesPerS, ms: 2_000 } satisfies BookServerCommand);
     await sleep(500);
     await request(clients, { do: 'report' } satisfies BookClientsCommand);
     const load = await request<BookServerResult>(server, {
-      perS: CHANGES_PER_S,
+      perS: changesPerS,
       ms: ROUND_MS,
     } satisfies BookServerCommand);
     await sleep(500);

@@ -9,6 +9,7 @@ import { migrations } from '../../processors/migrations.js';
 import { createWalletTagsUpdater } from '../../processors/wallet-tags/wallet-tags-updater.js';
 import { startClickHouseProcess } from '../support/clickhouse-process.js';
 import { quantile } from './measure.js';
+import type { Figure } from './report/figure.js';
 
 /** Two million wallets, three positions each on average, in 100,000 markets. ODDSTREAM_BENCH_SHARE scales wallets and positions. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
@@ -91,7 +92,7 @@ function cpuMsOf(pid: number): number {
 }
 
 /** Wallets of several tags: time of a page without any cache, compared with the same page computed from positions in the same run. */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   process.env.CLICKHOUSE_EMBEDDED_MEMORY_MB ??= '3000';
   const engine = await startClickHouseProcess();
   const client = createClickHouse(
@@ -149,6 +150,7 @@ export async function run(): Promise<void> {
     console.log(
       `| three wide tags, from positions and tags (baseline) | ${baseline.toFixed(0)} | ${Math.max(...direct).toFixed(0)} | ${directCpuMs.toFixed(0)} | 1 | |`,
     );
+    const figures: Figure[] = [];
     const base: OverlapQuery = { tags: WIDE, minVolume: 0n, span: null, sort: 'volume', offset: 0, limit: 50 };
     const week = { fromS: END_S - 7 * DAY_S, toS: END_S };
     const pages: readonly (readonly [string, Partial<OverlapQuery>])[] = [
@@ -173,6 +175,14 @@ export async function run(): Promise<void> {
           failure = error instanceof Error ? error.message : String(error);
         }
       }
+      if (failure === '')
+        figures.push({
+          name,
+          unit: 'ms',
+          better: 'less',
+          values: times,
+          baseline: { name: 'from positions and tags', values: direct },
+        });
       const p50 = quantile(times, 0.5);
       const cpuMs = (cpuMsOf(engine.pid) - cpuStart) / times.length;
       console.log(
@@ -181,6 +191,7 @@ export async function run(): Promise<void> {
           : `| ${name} | not in time: ${failure} | | | | |`,
       );
     }
+    return figures;
   } finally {
     await client.close();
     await engine.stop();

@@ -21,11 +21,15 @@ import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
+import { median } from './measure.js';
+import { type Figure, PER_MILLION } from './report/figure.js';
 
 const account = { user: 'bench', password: 'bench' };
-const FILLS = Number(process.env.BENCH_FILLS ?? 400_000);
-const BLOCKS = Math.ceil(FILLS / FILLS_PER_BLOCK);
-const STAGE_BLOCKS = Math.min(BLOCKS, 1_250);
+/** Fills of a round from end to end. */
+const FILLS = Number(process.env.BENCH_FILLS ?? 150_000);
+const STAGE_FILLS = Math.min(FILLS, 50_000);
+const ROUNDS = 5;
+const blocksOf = (fills: number) => Math.ceil(fills / FILLS_PER_BLOCK);
 /** Fills per second. */
 const TARGETS = { LMDB: 30_000, Kafka: 15_000 } as const;
 type Engine = keyof typeof TARGETS;
@@ -37,29 +41,99 @@ const codec = createCodec();
  * ClickHouse in separate processes: fills per second from the first append to the last row, and each stage alone in the same run, to show the
  * bottleneck.
  */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-pipeline-'));
   const server = await startServer(dir);
   try {
-    console.table(await stages(dir, server.url));
-    await endToEnd('LMDB', `lmdb:${join(dir, 'log')}`, server);
+    const figures = await allStages(dir, server);
+    const lmdb = (round: string) => `lmdb:${join(dir, `log-${round}`)}`;
+    figures.push(...(await rounds('LMDB', lmdb, server)));
     const missing = await whyNoKafka();
     if (missing !== null) console.log(`Kafka was not measured: ${missing}`);
-    else {
-      const kafka = await startTestKafka({ quickStart: false });
-      try {
-        await endToEnd('Kafka', kafka.url, server);
-      } finally {
-        await kafka.stop();
-      }
-    }
+    else figures.push(...(await rounds('Kafka', null, server)));
+    return figures;
   } finally {
     await server.stop();
     rmSync(dir, { recursive: true, force: true });
   }
 }
 
-const perSecond = (count: number, ms: number): string => Math.round(count / (ms / 1000)).toLocaleString('en');
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+
+type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** Each stage alone, once and with twice the fills. */
+async function allStages(dir: string, server: Server): Promise<Figure[]> {
+  const once = new Map<string, Stage[]>();
+  const twice = new Map<string, Stage[]>();
+  const add = (to: Map<string, Stage[]>, stages: ReadonlyMap<string, Stage>) => {
+    for (const [name, stage] of stages) to.set(name, [...(to.get(name) ?? []), stage]);
+  };
+  for (let round = 0; round < ROUNDS; round++) {
+    add(once, await stages(dir, server, STAGE_FILLS, `stages_${round}`));
+    add(twice, await stages(dir, server, 2 * STAGE_FILLS, `twice_${round}`));
+  }
+  const rates = (stages: readonly Stage[] = []) => stages.map(({ perSecond }) => perSecond);
+  const costs = (stages: readonly Stage[] = []) => stages.map(({ cpuSPerMillion }) => cpuSPerMillion);
+  console.table([...once].map(([stage, measured]) => ({ stage, 'fills/s': whole(median(rates(measured))) })));
+  const work = `${whole(2 * STAGE_FILLS)} fills`;
+  return [...once].flatMap(([name, measured]): Figure[] => {
+    const plain = name === DERIVED ? once.get(PLAIN) : undefined;
+    return [
+      {
+        name,
+        unit: 'fills/s',
+        better: 'more',
+        values: rates(measured),
+        ...(plain === undefined ? {} : { baseline: { name: PLAIN, values: rates(plain) } }),
+        twice: { work, values: rates(twice.get(name)) },
+      },
+      {
+        name,
+        unit: `${PER_MILLION} fills, this process and ClickHouse`,
+        better: 'less',
+        values: costs(measured),
+        ...(plain === undefined ? {} : { baseline: { name: PLAIN, values: costs(plain) } }),
+        twice: { work, values: costs(twice.get(name)) },
+      },
+    ];
+  });
+}
+
+/** The whole pipeline, in alternation with twice the fills. `urlOf` null: a new broker for each round. */
+async function rounds(engine: Engine, urlOf: ((round: string) => string) | null, server: Server): Promise<Figure[]> {
+  const once: EndToEnd[] = [];
+  const twice: EndToEnd[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [to, fills, name] of [
+      [once, FILLS, `once_${round}`],
+      [twice, 2 * FILLS, `twice_${round}`],
+    ] as const) {
+      const kafka = urlOf === null ? await startTestKafka({ quickStart: false }) : null;
+      try {
+        to.push(await endToEnd(engine, kafka?.url ?? urlOf?.(name) ?? '', server, fills, name));
+      } finally {
+        await kafka?.stop();
+      }
+    }
+  const work = `${whole(2 * FILLS)} fills`;
+  const figure = (name: string, field: keyof EndToEnd): Figure => ({
+    name: `${name}, ${engine}`,
+    ...(field === 'perSecond'
+      ? ({ unit: 'fills/s', better: 'more' } as const)
+      : ({ unit: `${PER_MILLION} fills`, better: 'less' } as const)),
+    values: once.map((one) => one[field]),
+    twice: { work, values: twice.map((one) => one[field]) },
+  });
+  return [
+    figure('end to end', 'perSecond'),
+    figure('ingest', 'ingest'),
+    figure('processors, sink of fills', 'sink'),
+    figure('clickhouse, fills and derived tables', 'clickhouse'),
+  ];
+}
+
+const perSecond = (count: number, ms: number): string => whole(count / (ms / 1000));
 
 async function connect(url: string, database: string): Promise<ClickHouse> {
   const client = createClickHouse({ url, ...account, database }, { logger });
@@ -67,18 +141,30 @@ async function connect(url: string, database: string): Promise<ClickHouse> {
   return client;
 }
 
-/** Measures each stage alone, one after the other, with the same fills. */
-async function stages(dir: string, url: string): Promise<readonly Record<string, string>[]> {
-  const log = await openLog(`lmdb:${join(dir, 'stages')}`, { logger, maintenance: false });
+interface Stage {
+  readonly perSecond: number;
+  readonly cpuSPerMillion: number;
+}
+const PLAIN = 'insert into a table like fills, no views';
+const DERIVED = 'insert into fills and its derived tables';
+
+/** Measures each stage alone, one after the other, with the same fills. `name`: a new database and log. */
+async function stages(dir: string, server: Server, count: number, name: string): Promise<ReadonlyMap<string, Stage>> {
+  const log = await openLog(`lmdb:${join(dir, name)}`, { logger, maintenance: false });
   await log.ensureTopics(allTopics);
-  const client = await connect(url, 'stages');
-  const blocks = Array.from({ length: STAGE_BLOCKS }, (_, i) => fillBlock(i + 1));
-  const fills = STAGE_BLOCKS * FILLS_PER_BLOCK;
-  const lines: Record<string, string>[] = [];
+  const client = await connect(server.url, name);
+  const blocks = Array.from({ length: blocksOf(count) }, (_, i) => fillBlock(i + 1));
+  const fills = blocks.length * FILLS_PER_BLOCK;
+  const measured = new Map<string, Stage>();
   const timed = async <T>(stage: string, work: () => T | Promise<T>): Promise<T> => {
+    const cpu = process.cpuUsage();
+    const serverCpu = server.cpuSeconds();
     const startedAt = performance.now();
     const result = await work();
-    lines.push({ stage, 'fills/s': perSecond(fills, performance.now() - startedAt) });
+    const seconds = (performance.now() - startedAt) / 1000;
+    const { user, system } = process.cpuUsage(cpu);
+    const cpuS = (user + system) / 1e6 + server.cpuSeconds() - serverCpu;
+    measured.set(stage, { perSecond: fills / seconds, cpuSPerMillion: (cpuS / fills) * 1e6 });
     return result;
   };
   const encode = createBlockEncoder({ codec, decoder: { decodeBlock, blockEvent, decodePending } });
@@ -110,11 +196,12 @@ async function stages(dir: string, url: string): Promise<readonly Record<string,
       });
   };
   await client.command('CREATE TABLE fills_alone AS fills');
-  await timed('insert into a table like fills, no views', insert('fills_alone'));
-  await timed('insert into fills and its derived tables', insert('fills'));
+  await timed(PLAIN, insert('fills_alone'));
+  await timed(DERIVED, insert('fills'));
+  await client.command(`DROP DATABASE ${name}`);
   await client.close();
   await log.close();
-  return lines;
+  return measured;
 }
 
 async function readAll(log: Log): Promise<LogRecord[]> {
@@ -124,15 +211,27 @@ async function readAll(log: Log): Promise<LogRecord[]> {
   return all;
 }
 
+interface EndToEnd {
+  readonly perSecond: number;
+  /** Processor seconds per million fills, of each process. */
+  readonly ingest: number;
+  readonly sink: number;
+  readonly clickhouse: number;
+}
+
 async function endToEnd(
   engine: Engine,
   logUrl: string,
-  server: Awaited<ReturnType<typeof startServer>>,
-): Promise<void> {
+  server: Server,
+  wanted: number,
+  round: string,
+): Promise<EndToEnd> {
+  const blocks = blocksOf(wanted);
+  const database = `pipeline_${engine}_${round}`;
   const log = await openLog(logUrl, { logger, maintenance: false });
   await log.ensureTopics(allTopics);
-  const client = await connect(server.url, `pipeline_${engine}`);
-  const child = fork(fileURLToPath(new URL('./pipeline-ingest.child.js', import.meta.url)), [logUrl, String(BLOCKS)]);
+  const client = await connect(server.url, database);
+  const child = fork(fileURLToPath(new URL('./pipeline-ingest.child.js', import.meta.url)), [logUrl, String(blocks)]);
   const messageOf = (type: string) =>
     new Promise<Record<string, number>>((resolve, reject) => {
       child.on('message', (message: Record<string, number> & { type: unknown }) => {
@@ -173,7 +272,7 @@ async function endToEnd(
   const [count] = await client.query<{ fills: string; wallets: string }>(
     'SELECT (SELECT count() FROM fills FINAL) AS fills, (SELECT count() FROM fills_by_wallet FINAL) AS wallets',
   );
-  const fills = BLOCKS * FILLS_PER_BLOCK;
+  const fills = blocks * FILLS_PER_BLOCK;
   if (Number(count?.fills) !== fills) throw new Error(`${count?.fills} of ${fills} fills arrived`);
   const rate = fills / (ms / 1000);
   console.table([
@@ -199,8 +298,16 @@ async function endToEnd(
         ? 'the insert into ClickHouse is the bottleneck.'
         : 'decoding and encoding in ingest are the bottleneck.'),
   );
+  await client.command(`DROP DATABASE ${database}`);
   await client.close();
   await log.close();
+  const perMillion = (seconds: number) => (seconds / fills) * 1e6;
+  return {
+    perSecond: rate,
+    ingest: perMillion(ingest.cpuSeconds ?? Number.NaN),
+    sink: perMillion((cpu.user + cpu.system) / 1e6),
+    clickhouse: perMillion(serverCpu),
+  };
 }
 
 async function startServer(dataDir: string) {

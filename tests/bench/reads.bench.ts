@@ -5,7 +5,9 @@ import { untilTablesComplete } from '../support/digest.js';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { createKeys } from './create-keys.js';
 import { quantile } from './measure.js';
+import { usageOf } from './process-usage.js';
 import { BUILDER, condition, fillVenue, token, untilSettled, type Venue, WIDE_TAG, wallet } from './reads-venue.js';
+import { type Figure, PER_THOUSAND_REQUESTS } from './report/figure.js';
 
 /** 50 million fills of 2 million wallets in 200,000 tokens; all markets share one wide tag. ODDSTREAM_BENCH_SHARE scales fills and wallets, not tokens. */
 const SHARE = Number(process.env.ODDSTREAM_BENCH_SHARE ?? 1);
@@ -103,7 +105,10 @@ async function untilWarm(product: Product): Promise<void> {
 }
 
 interface Result {
+  /** Sorted, ms. */
   readonly times: number[];
+  /** The median of each fifth of the requests. */
+  readonly p50s: readonly number[];
   readonly bytes: number;
   readonly perSecond: number;
 }
@@ -151,7 +156,9 @@ async function measureRequests(
   };
   await Promise.all(Array.from({ length: clients }, (_, n) => client(n)));
   agent.destroy();
-  return { times: times.sort((a, b) => a - b), bytes, perSecond: times.length / options.seconds };
+  const fifth = Math.max(1, Math.floor(times.length / 5));
+  const p50s = [0, 1, 2, 3, 4].map((n) => quantile(times.slice(n * fifth, (n + 1) * fifth), 0.5));
+  return { times: times.sort((a, b) => a - b), p50s, bytes, perSecond: times.length / options.seconds };
 }
 
 const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
@@ -163,7 +170,7 @@ const residentMb = (pid: number | null, field: 'VmRSS' | 'VmHWM') =>
  * The REST API over a large synthetic venue: response times for 50 clients with one request per second each, for one client, and responses per second
  * without a pause between requests. The baseline is the cheapest request, a token by its id, in the same run.
  */
-export async function run(): Promise<void> {
+export async function run(): Promise<readonly Figure[]> {
   const product = await startProduct({
     env: {
       RECORDED_HISTORY_ONLY: '1',
@@ -200,11 +207,30 @@ export async function run(): Promise<void> {
     });
     const rows: Record<string, string | number>[] = [];
     let baselineP50 = 1;
+    let baselineParts: readonly number[] = [];
+    const figures: Figure[] = [];
+    const cpuS = (name: 'api' | 'clickhouse') => (usageOf(product.pid(name) ?? -1)?.cpuMs ?? Number.NaN) / 1000;
     for (const kind of [baseline, ...requestKinds]) {
       await measureRequests(product, keys, kind, { seconds: WARM_UP_SECONDS, pauseMs: PAUSE_MS });
-      const { times, bytes } = await measureRequests(product, keys, kind, { seconds: SECONDS, pauseMs: PAUSE_MS });
+      const before = [cpuS('api'), cpuS('clickhouse')] as const;
+      const measured = await measureRequests(product, keys, kind, { seconds: SECONDS, pauseMs: PAUSE_MS });
+      const used = [cpuS('api') - before[0], cpuS('clickhouse') - before[1]] as const;
+      const { times, bytes } = measured;
       const [p50, p99] = [quantile(times, 0.5), quantile(times, 0.99)];
-      if (kind === baseline) baselineP50 = p50;
+      if (kind === baseline) [baselineP50, baselineParts] = [p50, measured.p50s];
+      const cost = (cpu: number) => [(cpu / times.length) * 1000];
+      figures.push(
+        {
+          name: `${kind.name}, p50`,
+          unit: 'ms',
+          better: 'less',
+          values: measured.p50s,
+          ...(kind === baseline ? {} : { baseline: { name: 'a token by its id', values: baselineParts } }),
+        },
+        { name: `${kind.name}, p99`, unit: 'ms', better: 'less', values: [p99] },
+        { name: `${kind.name}, api`, unit: PER_THOUSAND_REQUESTS, better: 'less', values: cost(used[0]) },
+        { name: `${kind.name}, clickhouse`, unit: PER_THOUSAND_REQUESTS, better: 'less', values: cost(used[1]) },
+      );
       const single = await measureRequests(product, keys, kind, {
         seconds: SINGLE_CLIENT_SECONDS,
         pauseMs: kind.rare ? RARE_PAUSE_MS : 0,
@@ -229,6 +255,7 @@ export async function run(): Promise<void> {
     console.table(rows);
     const api = product.pid('api');
     console.log(`api: ${residentMb(api, 'VmRSS')} MB resident, ${residentMb(api, 'VmHWM')} MB peak (goal < 400)`);
+    return figures;
   } finally {
     await product.dispose();
   }
