@@ -177,6 +177,15 @@ describe('createTableProgress', () => {
     expect((await progress.measure()).ready).toBe(true);
   });
 
+  it('accepts an earlier leaderboard snapshot after a restart during which the tables lagged', async () => {
+    loadAll();
+    commitToTables(191, 'fills');
+    world.nowMs += 60_000;
+    expect(await states()).toMatchObject({ fills: 'loading 95', leaderboards: 'loading 95' });
+    commitToTables(200, 'fills');
+    expect((await progress.measure()).ready).toBe(true);
+  });
+
   it('is loading again after the tables were emptied', async () => {
     loadAll();
     await progress.measure();

@@ -37,8 +37,11 @@ const READY_POLL_INTERVAL_MS = 5_000;
 /** After this time measurements become less frequent: the load is a long one. */
 const LONG_LOAD_MS = 300_000;
 const LONG_LOAD_POLL_INTERVAL_MS = 2_000;
-/** If the tables contain this fraction of the history at the start, it is not a first load. */
-const NEARLY_COMPLETE_FRACTION = 0.99;
+/**
+ * If the tables contain this fraction of the history at the start, it is not a first load: the api was restarted while the tables lagged, and the newest
+ * leaderboards are those of complete tables.
+ */
+const NEARLY_COMPLETE_FRACTION = 0.95;
 
 const noProgress: ReadonlyMap<number, CommittedProgress> = new Map();
 
