@@ -71,6 +71,14 @@ export const guides: readonly Guide[] = [
     group: 'Operate',
   },
   {
+    slug: 'scaling',
+    file: 'SCALING.md',
+    title: 'Scaling',
+    summary:
+      'Cost per event of each process, what is partitioned and what is a single point, capacity up to 10,000 times the venue.',
+    group: 'Operate',
+  },
+  {
     slug: 'configuration',
     file: 'CONFIGURATION.md',
     title: 'Configuration',
