@@ -12,7 +12,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of the smallest machine: files that wait for processes leave a core idle a fifth of the time.
     maxWorkers: 3,
-    testTimeout: 60_000,
+    // Three files at a time on two slow cores make a test of seconds take a minute.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
