@@ -12,6 +12,7 @@ export function startFollower(addresses: readonly string[]) {
   let since: string | null = null;
   let epoch: string | null = null;
   let stopped = false;
+  let subscribed = false;
   let socket: WebSocket;
   const connect = () => {
     socket = new WebSocket(addresses[at % addresses.length] as string, { perMessageDeflate: false });
@@ -27,7 +28,10 @@ export function startFollower(addresses: readonly string[]) {
         epoch?: string;
         data?: { tx_hash: string };
       };
-      if (frame.type === 'subscribed') epoch = frame.epoch ?? epoch;
+      if (frame.type === 'subscribed') {
+        subscribed = true;
+        epoch = frame.epoch ?? epoch;
+      }
       if (frame.type !== 'trade' || frame.data === undefined) return;
       since = epoch === null ? String(frame.seq) : `${epoch}:${frame.seq}`;
       if (times.has(frame.data.tx_hash)) doubled += 1;
@@ -46,6 +50,8 @@ export function startFollower(addresses: readonly string[]) {
     /** Index of the address of the current connection. */
     address: () => at % addresses.length,
     doubled: () => doubled,
+    /** Whether a server has accepted its subscription. */
+    subscribed: () => subscribed,
     stop() {
       stopped = true;
       socket.terminate();

@@ -145,11 +145,9 @@ async function measure(count: number, logUrl: string, clickhouse: ClickHouseProc
       streamRecoveryS: [],
     };
     const follower = startFollower(addresses);
-    // The key is valid and the stream runs when a fill arrives.
-    const arrived = async (hash: string) => eventually('a fill', async () => follower.times.has(hash), WAIT_MS);
-    await sleep(1_000);
+    await eventually('the subscription', async () => follower.subscribed(), WAIT_MS);
     const [firstFill = ''] = await appender.append(1);
-    await arrived(firstFill);
+    await eventually('a fill', async () => follower.times.has(firstFill), WAIT_MS);
     await rates(result, client, { ports, key, appender, streams, gateways });
     await recoveries(result, { follower, appender, streams, gateways });
     follower.stop();
