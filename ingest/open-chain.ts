@@ -3,23 +3,27 @@ import { FatalError } from '../infra/errors.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
 import { settlementTargets, watchedAddresses, watchedTopics } from './chain/contracts.js';
+import { createImportedChainSource } from './chain/imported/imported-source.js';
 import { polygonChainId } from './chain/order-abi.js';
 import { createRecordedChainSource } from './chain/recorded/recorded-source.js';
 import { createRpcSource } from './chain/rpc/rpc-source.js';
 import type { ChainSource } from './chain/source.js';
 import { isUnread } from './chain/unread-events.js';
+import type { Imported } from './shared/imported/open-imported.js';
 import type { LiveMarkets, Recording } from './shared/recorded/index.js';
 
-/** Opens the configured chain source. `recording` is opened only in recorded mode. */
+/** Opens the configured chain source. `recording` is opened only in recorded mode without imported files. */
 export async function openChainSource(deps: {
   sources: Config['sources'];
   recording: () => Recording;
+  imported: Imported | null;
   /** Shared with the catalogue source, so that both play the same windows. */
   liveMarkets?: LiveMarkets;
   metrics: Metrics;
   logger: Logger;
 }): Promise<ChainSource> {
-  const { sources, metrics, logger } = deps;
+  const { sources, imported, metrics, logger } = deps;
+  if (imported !== null) return createImportedChainSource(imported);
   if (sources.mode === 'recorded') {
     return createRecordedChainSource({
       recording: deps.recording(),

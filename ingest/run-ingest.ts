@@ -22,6 +22,7 @@ import { openBookFeed } from './orderbook/open-feed.js';
 import { runOrderBook } from './orderbook/run-orderbook.js';
 import { readinessOf } from './readiness.js';
 import { createDeadLetters } from './shared/dead-letters.js';
+import { openImported } from './shared/imported/open-imported.js';
 import { keepRunning } from './shared/keep-running.js';
 import { createOwnedLog } from './shared/owned-log.js';
 import { pause } from './shared/pause.js';
@@ -125,7 +126,9 @@ async function runSources(deps: {
     };
     const statuses = { chain: statusOf('chain'), oracle: statusOf('oracle'), catalog: statusOf('catalog') };
     // Not part of readiness: all other data is complete without order books. A recording without live tail has no trades to make books around.
-    const orderBookStatus = sources.orderbookTokens > 0 && !sources.recordedHistoryOnly ? statusOf('orderbook') : null;
+    const imported = sources.mode === 'recorded' ? await openImported(sources.recordedDir) : null;
+    const historyOnly = imported !== null || sources.recordedHistoryOnly;
+    const orderBookStatus = sources.orderbookTokens > 0 && !historyOnly ? statusOf('orderbook') : null;
     board.markStarted(
       'sources',
       () =>
@@ -142,7 +145,7 @@ async function runSources(deps: {
     const removed = await removeOtherSources({ log, codec, running });
     if (removed.length > 0) logger.info({ sources: removed }, 'removed the status of sources that are switched off');
     const recording = lazy(() => openRecording(sources.recordedDir));
-    const liveMarkets = sources.mode === 'recorded' ? createLiveMarkets(recording()) : undefined;
+    const liveMarkets = sources.mode === 'recorded' && imported === null ? createLiveMarkets(recording()) : undefined;
     const shared = { log: owned, codec, deadLetters, metrics, logger, signal };
     const supervise = (
       source: string,
@@ -157,7 +160,7 @@ async function runSources(deps: {
         onFailed: (reason) => status.update({ connected: false, detail: reason.slice(0, 500) }),
       });
     const runChainSource = async () => {
-      const source = await openChainSource({ sources, recording, liveMarkets, metrics, logger });
+      const source = await openChainSource({ sources, recording, imported, liveMarkets, metrics, logger });
       const close = () => void source.close();
       signal.addEventListener('abort', close, { once: true });
       try {
@@ -173,13 +176,14 @@ async function runSources(deps: {
       }
     };
     const runOracleSource = async () => {
-      const source = openOracleSource({ sources, recording, deadLetters, metrics, logger });
+      const source = openOracleSource({ sources, recording, imported, deadLetters, metrics, logger });
       await runOracle({ ...shared, source, status: statuses.oracle });
     };
     const runCatalogSource = async () => {
       const source = await openCatalogSource({
         sources,
         recording,
+        imported,
         liveMarkets,
         log,
         deadLetters,

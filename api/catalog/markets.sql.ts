@@ -46,20 +46,59 @@ export const marketByTokenSql = (tokenId: string): Sql => ({
   params: { token: tokenId },
 });
 
+/** Where the outcome of a condition comes from; empty texts where unknown. */
+export interface SettlementOriginRow {
+  readonly oracle: string;
+  readonly tx_hash: string;
+  /** As the catalogue publishes it. */
+  readonly source: string;
+}
+
+export const settlementOriginSql = (conditionId: string): Sql => ({
+  text: `SELECT max(t.oracle) AS oracle, max(t.tx) AS tx_hash, max(t.source) AS source FROM (
+      SELECT oracle, tx_hash AS tx, '' AS source FROM resolutions FINAL WHERE condition_id = {condition:String}
+      UNION ALL
+      SELECT '', '', ifNull(resolution_source, '') FROM markets FINAL WHERE condition_id = {condition:String}
+    ) AS t`,
+  params: { condition: conditionId },
+});
+
 /** Maximum length of a cached ranking, and so the deepest page of a list without chain order. */
 export const MAX_RANKED = 10_000;
 
-/** Condition ids of markets whose question, slug and event title contain every word, case-insensitively; largest volume first. */
-export function searchMarketsSql(words: readonly string[]): Sql {
+/** Orders of a search. `current`: open markets with trades, others with trades, open ones without (the first to end first), the rest; each by volume. */
+export const searchSorts = ['volume', 'current'] as const;
+export type SearchSort = (typeof searchSorts)[number];
+
+/** Condition ids of markets whose question, slug and event title contain every word, case-insensitively. `nowS`: a market that ended earlier is not open. */
+export function searchMarketsSql(words: readonly string[], sort: SearchSort, nowS: number): Sql {
   const text = `concat(question, '\\n', slug, '\\n', ifNull(event_title, ''))`;
   return {
-    text: `SELECT condition_id AS id
+    text:
+      sort === 'volume'
+        ? `SELECT condition_id AS id
       FROM markets FINAL
       WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
       ORDER BY volume DESC, condition_id
       LIMIT {rows:UInt32}
+      SETTINGS max_execution_time = 10`
+        : `WITH found AS (
+        SELECT condition_id, token_ids, volume, ifNull(toUnixTimestamp(end_at), 4294967295) AS end_s, active AND NOT closed AND end_s > {now:UInt32} AS is_open
+        FROM markets FINAL
+        WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
+      )
+      SELECT f.condition_id AS id
+      FROM (SELECT condition_id, volume, end_s, is_open, arrayJoin(token_ids) AS token_id FROM found) AS f
+      LEFT JOIN (
+        SELECT token_id, sum(token_volumes.usdc) AS traded FROM token_volumes
+        WHERE token_id IN (SELECT arrayJoin(token_ids) FROM found) GROUP BY token_id
+      ) AS v ON v.token_id = f.token_id
+      GROUP BY f.condition_id
+      ORDER BY multiIf(sum(v.traded) > 0, if(max(f.is_open), 0, 1), max(f.is_open), 2, 3) AS class, if(class = 2, max(f.end_s), 0),
+        greatest(max(f.volume) * 1e6, toFloat64(sum(v.traded))) DESC, id
+      LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
-    params: { words, rows: MAX_RANKED },
+    params: { words, rows: MAX_RANKED, now: nowS },
   };
 }
 

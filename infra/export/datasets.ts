@@ -9,6 +9,7 @@ export const datasets = {
   },
   redemptions: { time: 'redeemed_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
   splits_merges: { time: 'happened_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
+  resolutions: { time: 'resolved_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
   ticks: { time: 'tick_at', orderBy: 'tick_at, feed, twap_window_s, tick_id', coverage: null },
 } as const satisfies Readonly<Record<string, Dataset>>;
 

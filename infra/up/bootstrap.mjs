@@ -30,6 +30,7 @@ const entries = {
   kafka: 'dist/infra/kafka/main.js',
   admin: 'dist/infra/admin/main.js',
   export: 'dist/infra/export/main.js',
+  import: 'dist/infra/import/main.js',
 };
 
 /** Writes build info, so that `dev` after a build compiles only changed files. */

@@ -4,6 +4,8 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { topics } from '../../schemas/topics.js';
 import type { DeadLetters } from '../shared/dead-letters.js';
+import { importedCatalog } from '../shared/imported/catalog.js';
+import type { Imported } from '../shared/imported/open-imported.js';
 import type { LiveMarkets, Recording } from '../shared/recorded/index.js';
 import { createGammaClient } from './gamma/client.js';
 import { createGammaSource } from './gamma/gamma-source.js';
@@ -11,10 +13,11 @@ import type { HydrationCounts } from './hydration-counts.js';
 import { createRecordedCatalogSource } from './recorded/recorded-source.js';
 import type { CatalogSource } from './source.js';
 
-/** Opens the configured catalog source. `recording` is opened only in recorded mode. */
+/** Opens the configured catalog source. `recording` is opened only in recorded mode without imported files. */
 export async function openCatalogSource(deps: {
   sources: Config['sources'];
   recording: () => Recording;
+  imported: Imported | null;
   /** Shared with the chain source when given, so that both play the same windows. */
   liveMarkets?: LiveMarkets;
   log: Log;
@@ -25,7 +28,7 @@ export async function openCatalogSource(deps: {
   /** Called when the service cannot be reached, also while requests are repeated, and when it can again. */
   onReachable?: (reachable: boolean) => void;
 }): Promise<CatalogSource> {
-  const { sources, log, deadLetters, metrics, counts } = deps;
+  const { sources, imported, log, deadLetters, metrics, counts } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
   const rejectedFrom = (origin: string) => (reason: string, payload: string) => {
     deadLetters.put({ origin, stage: 'catalog.decode', reason, payload }).catch((error: unknown) => {
@@ -35,10 +38,10 @@ export async function openCatalogSource(deps: {
   if (sources.mode === 'recorded') {
     const newest = await log.lastRecord(topics.catalog.name, 0);
     return createRecordedCatalogSource({
-      recording: deps.recording(),
+      recording: imported === null ? deps.recording() : importedCatalog(imported),
       liveMarkets: deps.liveMarkets,
       lastWrittenMs: newest?.timestampMs ?? null,
-      historyOnly: sources.recordedHistoryOnly,
+      historyOnly: imported !== null || sources.recordedHistoryOnly,
       onRejected: rejectedFrom('catalog-recorded'),
     });
   }

@@ -3,7 +3,9 @@ import type { AppView } from './page.js';
 import { appCss } from './style.js';
 
 /** Modules of all views, and the additional modules of each view. */
-const SHARED_MODULES = ['main.js', 'api.js', 'dom.js', 'format.js', 'loading.js', 'search.js', 'table.js', 'trades.js'];
+const SHARED_MODULES = [
+  ...['main.js', 'api.js', 'dom.js', 'format.js', 'links.js', 'loading.js', 'search.js', 'table.js', 'trades.js'],
+];
 const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
   home: ['home.js', 'as-code.js', 'home-code.js', 'home-stream.js', 'live.js', 'overview.js', 'windows.js'],
   market: [
@@ -17,7 +19,7 @@ const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
       'live.js',
       'market-code.js',
     ],
-    ...['market-tiles.js', 'order-book.js', 'related.js'],
+    ...['market-tiles.js', 'order-book.js', 'related.js', 'resolution.js'],
   ],
   copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
   wallet: [

@@ -32,10 +32,10 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app #find-status { margin: 0; font-size: 13px; color: var(--muted); }
 .app #find-status:not(:empty) { margin-top: 6px; }
 .app #found { position: absolute; z-index: 5; top: calc(100% + 4px); left: 0; right: 0; margin: 0; padding: 4px; list-style: none; background: var(--bg); border: 1px solid var(--line); border-radius: 8px; box-shadow: 0 8px 24px rgb(0 0 0 / 18%); max-height: 60vh; overflow-y: auto; }
-.app #found a { display: flex; gap: 4px 12px; justify-content: space-between; padding: 7px 10px; border-radius: 5px; color: var(--text); text-decoration: none; font-size: 15px; }
-.app #found a > span:first-child { overflow-wrap: anywhere; }
+.app #found li > div { cursor: pointer; display: flex; gap: 4px 12px; justify-content: space-between; padding: 7px 10px; border-radius: 5px; color: var(--text); text-decoration: none; font-size: 15px; }
+.app #found li > div > span:first-child { overflow-wrap: anywhere; }
 .app #found .note { color: var(--muted); font-size: 13px; white-space: nowrap; }
-.app #found [aria-selected=true] a, .app #found a:hover { background: var(--code); box-shadow: inset 3px 0 var(--accent); }
+.app #found [aria-selected=true] > div, .app #found li > div:hover { background: var(--code); box-shadow: inset 3px 0 var(--accent); }
 .app .notice { margin: 16px 0; padding: 14px 16px; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); font-size: 15px; }
 .app .notice p { margin: 0 0 8px; overflow-wrap: anywhere; }
 .app .notice > :last-child { margin-bottom: 0; }
@@ -53,7 +53,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app #loading li { display: grid; grid-template-columns: minmax(130px, 220px) 1fr 64px; gap: 12px; align-items: center; padding: 4px 0; font-size: 14px; }
 .app #loading li small { display: block; color: var(--muted); font-size: 12px; }
 .app #loading .part { text-align: right; font-variant-numeric: tabular-nums; color: var(--muted); }
-.app .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 12px; margin: 0 0 24px; }
+.app .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; margin: 0 0 24px; }
 .app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; }
 .app .tiles dt { color: var(--muted); font-size: 13px; }
 .app .tiles dd { margin: 0; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -88,6 +88,14 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app details { margin-top: 8px; }
 .app summary { cursor: pointer; font-size: 14px; color: var(--accent); }
 .app .scroll { overflow: auto; max-height: 70vh; border: 1px solid var(--line); border-radius: 8px; }
+.app .rows { margin: 0; font-size: 14px; border: 1px solid var(--line); border-radius: 8px; }
+.app .rows > div { display: grid; grid-template-columns: 180px minmax(0, 1fr); gap: 2px 16px; padding: 8px 14px; border-bottom: 1px solid var(--line); }
+.app .rows > div:last-child { border-bottom: 0; }
+.app .rows dt { color: var(--muted); }
+.app .rows dd { margin: 0; overflow-wrap: anywhere; }
+.app .rows code { font-size: 13px; }
+.app .rows :is(button, button + a) { margin-left: 6px; }
+.app button.copy { padding: 0 8px; font-size: 12px; }
 .app .rules { white-space: pre-line; font-size: 14px; color: var(--muted); max-width: 80ch; overflow-wrap: anywhere; }
 .app .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 0 24px; align-items: start; }
 .app .columns > * { min-width: 0; }
@@ -150,6 +158,7 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
   .app table { font-size: 13px; }
   .app :is(th, td).text { min-width: 84px; }
   .app .phone-only { display: block; }
+  .app .rows > div { grid-template-columns: minmax(0, 1fr); }
   .app td time { display: inline-block; min-width: 4.6em; white-space: normal; }
   .app #find .field > kbd { display: none; }
   .app .tiles { grid-template-columns: 1fr 1fr; gap: 8px; }

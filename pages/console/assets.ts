@@ -2,7 +2,10 @@ import { CSS, JAVASCRIPT, moduleFiles, packageFile, type StaticFile } from '../s
 import { consoleCss } from './style.js';
 
 /** Browser modules of /console; /app also loads key.js, library.js and stream.js. */
-const MODULES = ['main.js', 'chart.js', 'key.js', 'library.js', 'list.js', 'message.js', 'position.js', 'stream.js'];
+const MODULES = [
+  ...['main.js', 'chart.js', 'key.js', 'library.js', 'list.js', 'message.js', 'position.js', 'preset-now.js'],
+  ...['silence.js', 'stream.js'],
+];
 
 /** Scripts and style sheet of /console, and the chart library, which pages load when they draw a chart. */
 export function consoleFiles(): readonly StaticFile[] {

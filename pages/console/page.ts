@@ -16,6 +16,7 @@ const form = `<form id="form" autocomplete="off">
   presetNames.filter((name) => !ALIASES.has(name)),
   'trades',
 )}</select></label>
+<p id="preset-now" role="status"></p>
 <div data-for="chainlink" hidden>
 <fieldset><legend>Feeds (none: all)</legend>${checkboxes('feeds', feedNames)}</fieldset>
 <label>Price<select name="price"><option value="">default (spot)</option><option value="spot">spot</option><option value="30">30 s TWAP</option><option value="60">60 s TWAP</option><option value="30,60">both TWAPs</option></select></label>
@@ -53,6 +54,7 @@ const streamPanel = `<div class="right">
 <section aria-label="Frames">
 <div class="bar"><input id="search" type="search" placeholder="Show only frames with this text" aria-label="Show only frames with this text"><button id="pause" type="button" aria-pressed="false">Pause</button><button id="clear" type="button">Clear</button></div>
 <p id="position"></p>
+<p id="silence" role="status"></p>
 <div id="frames" role="listbox" tabindex="0" aria-label="Frames, newest last"></div>
 </section>
 <section id="detail-panel" hidden><div class="bar"><h2>Frame</h2><button id="copy-frame" type="button">Copy</button></div><pre id="detail" tabindex="0"></pre></section>

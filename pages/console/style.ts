@@ -42,6 +42,9 @@ body.console header > div { max-width: none; }
 .console section > .bar { margin-bottom: 6px; }
 .console #position { margin: 0 0 6px; min-height: 1.4em; }
 .console #position:not(.error) { color: var(--muted); }
+.console #preset-now { margin: -4px 0 0; min-height: 2.8em; font-size: 13px; color: var(--muted); }
+.console #silence { margin: 0 0 6px; }
+.console #silence:empty { display: none; }
 .console pre { margin: 0; background: var(--code); border: 1px solid var(--line); border-radius: 6px; padding: 10px; font-size: 12.5px; line-height: 1.5; overflow: auto; max-height: 36vh; }
 .console #chart { height: 240px; border: 1px solid var(--line); border-radius: 6px; overflow: hidden; }
 .console #chart-feed { width: auto; }

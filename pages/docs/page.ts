@@ -18,7 +18,7 @@ function planTable(hasPrices: boolean): string {
       .map((cell) => `<td>${escapeHtml(cell)}</td>`)
       .join(''),
   );
-  return `<section id="plans"><h2>Plans</h2><div class="scroll"><table><thead><tr><th>Plan</th>${hasPrices ? '<th>Per month</th>' : ''}<th>Requests/min</th><th>Trade history/min</th><th>Keys</th></tr></thead><tbody>${rows.map((row) => `<tr>${row}</tr>`).join('')}</tbody></table></div></section>`;
+  return `<section id="plans"><h2>Plans</h2><div class="scroll" role="region" tabindex="0" aria-label="Plans"><table><thead><tr><th>Plan</th>${hasPrices ? '<th>Per month</th>' : ''}<th>Requests/min</th><th>Trade history/min</th><th>Keys</th></tr></thead><tbody>${rows.map((row) => `<tr>${row}</tr>`).join('')}</tbody></table></div></section>`;
 }
 
 /** The page at `/`. */

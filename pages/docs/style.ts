@@ -74,6 +74,15 @@ html.dark-mode .swagger-ui .info .title small pre, html.dark-mode .swagger-ui .b
 html.dark-mode .swagger-ui .scheme-container .btn.authorize, html.dark-mode .swagger-ui .scheme-container .btn.authorize span { color: #ffffff; }
 html.dark-mode .swagger-ui .scheme-container .btn.authorize, html.dark-mode .swagger-ui .opblock .btn.execute { background: #1f6feb; border-color: #1f6feb; }
 html.dark-mode .swagger-ui .scheme-container .btn.authorize svg { fill: #ffffff; color: #ffffff; }
+.swagger-ui .info a, .swagger-ui .info .url { color: var(--accent); }
+.swagger-ui .opblock .opblock-summary-method { color: #ffffff; text-shadow: none; }
+.swagger-ui .opblock.opblock-get .opblock-summary-method { background: #1558c0; }
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #176f30; }
+.swagger-ui .opblock.opblock-patch .opblock-summary-method, .swagger-ui .opblock.opblock-put .opblock-summary-method { background: #7a4a00; }
+.swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b42318; }
+.swagger-ui .btn.cancel, html.dark-mode .swagger-ui .btn.cancel { color: var(--text); border-color: var(--muted); }
+.swagger-ui .highlight-code, .swagger-ui .highlight-code > pre, .swagger-ui .opblock-body pre.microlight, .swagger-ui .opblock-body pre.example { max-height: none; overflow: visible !important; white-space: pre-wrap; overflow-wrap: anywhere; color: var(--text) !important; background: var(--code) !important; border: 1px solid var(--line); }
+.swagger-ui .opblock-body pre.microlight *, .swagger-ui .opblock-body pre.example * { color: inherit !important; }
 .swagger-ui .opblock-tag { border-bottom-color: var(--line); }
 .swagger-ui .info { margin: 24px 0; }
 .swagger-ui .wrapper { padding: 0; max-width: none; }

@@ -1,5 +1,15 @@
 import { gaplessStartSql } from '../../schemas/coverage/coverage.sql.js';
-import { AMOUNT, amount, column, NULLABLE_AMOUNT, NULLABLE_TIME, type PublicView, publishedDecimal } from './spec.js';
+import {
+  AMOUNT,
+  amount,
+  column,
+  FINAL_BLOCKS,
+  NULLABLE_AMOUNT,
+  NULLABLE_TIME,
+  type PublicView,
+  publishedDecimal,
+  TIME,
+} from './spec.js';
 
 const POLLED = 'As of the last poll of the catalogue, at most some minutes ago for open markets.';
 const PUBLISHED = 'USD, as the catalogue publishes it; not a sum of trades.';
@@ -127,6 +137,43 @@ const markets: PublicView = {
     LEFT JOIN (SELECT condition_id, toNullable(timestamp) AS resolved_at, payout_numerators FROM resolutions FINAL) AS r ON r.condition_id = m.condition_id`,
 };
 
+const resolutions: PublicView = {
+  name: 'resolutions',
+  summary: 'One row per market that was settled on the chain, with what each outcome pays.',
+  key: ['condition_id'],
+  fastBy: ['condition_id'],
+  freshness: FINAL_BLOCKS,
+  columns: [
+    column('resolved_at', TIME, 'r.timestamp', 'Time of the block, UTC, whole seconds.'),
+    column('condition_id', 'String', 'r.condition_id', 'Market.'),
+    column('slug', 'String', 'm.slug', "Market's slug; '' until the catalogue lists it."),
+    column(
+      'event_slug',
+      'String',
+      "ifNull(m.event_slug, '')",
+      "Slug of the market's event; '' when there is none or the catalogue does not list the market.",
+    ),
+    column(
+      'payouts',
+      'Array(String)',
+      'r.payout_numerators',
+      'Payout of each outcome in parts of their sum: [1, 0] pays the first outcome whole, [1, 1] both half. Integers as text.',
+    ),
+    column(
+      'oracle',
+      'String',
+      'r.oracle',
+      'Contract that settled it: the only one that could, as the market was prepared.',
+    ),
+    column('question_id', 'String', 'r.question_id', 'Id of the question at that contract.'),
+    column('tx_hash', 'String', 'r.tx_hash', 'Transaction.'),
+    column('block_number', 'UInt64', 'r.block_number', 'Block.'),
+    column('log_index', 'UInt32', 'r.log_index', 'Index of the log in its block.'),
+  ],
+  from: `resolutions AS r FINAL
+    LEFT JOIN (SELECT condition_id, slug, event_slug FROM markets FINAL) AS m ON m.condition_id = r.condition_id`,
+};
+
 const tokens: PublicView = {
   name: 'tokens',
   summary: 'One row per outcome token of the catalogue, with the slug and condition of its market.',
@@ -235,4 +282,4 @@ const openInterest: PublicView = {
     LEFT JOIN (SELECT condition_id, slug, question FROM markets FINAL) AS m ON m.condition_id = o.condition_id`,
 };
 
-export const catalogViews: readonly PublicView[] = [markets, tokens, events, tags, openInterest];
+export const catalogViews: readonly PublicView[] = [markets, resolutions, tokens, events, tags, openInterest];

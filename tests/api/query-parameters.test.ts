@@ -188,7 +188,7 @@ it.each<[string, readonly string[]]>([
   ['/v3/markets/{token_id}/trades', [...times, ...paging, ...byOrder, 'min_amount_usd']],
   ['/v3/markets/slug/{slug}/trades', [...times, ...paging, ...byOrder, 'min_amount_usd']],
   ['/v3/builders/{code}/trades', [...times, ...paging, ...fillFilters, 'order', 'category', 'tag_slug', 'side']],
-  ['/v3/markets/search', ['q', ...paging]],
+  ['/v3/markets/search', ['q', 'sort', ...paging]],
   ['/v3/markets/condition/{condition_id}/positions', ['sort', ...paging]],
   ['/v3/markets/{token_id}/positions', ['sort', ...paging]],
   ['/v3/markets/slug/{slug}/positions', ['sort', 'status', ...paging]],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { CONTRASTS, cellsOf, responseOf } from '../support/page-checks.js';
+import { axeFindings, CONTRASTS, cellsOf, responseOf } from '../support/page-checks.js';
 import { eventually, type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
 
 const missing = withoutBrowser();
@@ -141,6 +141,17 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.getByRole('heading', { level: 1, name: market.question }).waitFor();
     expect(page.url()).toBe(`${product.api}/app/market/${market.condition}`);
 
+    // Parts of words, and a token id.
+    await page.keyboard.press('/');
+    await page.keyboard.type('bitc dow');
+    await page
+      .getByRole('option', { name: /bitcoin up or down/i })
+      .first()
+      .waitFor();
+    await page.locator('#q').fill(market.tokens[1] ?? '');
+    await page.getByRole('option', { name: market.question }).waitFor();
+    await page.keyboard.press('Escape');
+
     // Enter on plain words lists all markets that match.
     await page.keyboard.press('/');
     await page.keyboard.type('bitcoin up');
@@ -185,6 +196,18 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       const text = await tiles.nth(index).textContent();
       expect(text).toMatch(new RegExp(`^${outcome}\\$${market.payouts[index]}\\.00settled on chain, 2026-`));
     }
+    // The settlement with the contract that reported it, and ids to check it with.
+    const resolution = page.locator('#resolution');
+    await resolution.getByText(/^StateSettled on the chain 2026-/).waitFor();
+    await resolution.getByText(market.payouts[0] === 1 ? 'Up 100 %, Down 0 %' : 'Up 0 %, Down 100 %').waitFor();
+    const outside = await resolution
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href));
+    expect(outside).toContainEqual(expect.stringMatching(/^https:\/\/polygonscan\.com\/tx\/0x[0-9a-f]{64}$/));
+    expect(outside).toContainEqual(expect.stringMatching(/^https:\/\/polygonscan\.com\/address\/0x[0-9a-f]{40}$/));
+    expect(outside).toContain(`https://polymarket.com/event/${market.slug}/${market.slug}`);
+    for (const token of market.tokens) expect(outside.some((href) => href.endsWith(`?a=${token}`))).toBe(true);
+
     // Colours of rising and falling candles in the style sheet; nothing else on the canvas has them.
     const isCandle = [
       [0x1f, 0x8a, 0x5b],
@@ -311,6 +334,13 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const text = Math.abs(newest).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
     await page.locator('#equity-legend').getByText(`${sign}$${text}`, { exact: true }).waitFor();
     await page.locator('#equity-canvas canvas').first().waitFor();
+    const tiles = await page.locator('#tiles > div').allTextContents();
+    const usdOf = (name: string) => {
+      const found = tiles.find((tile) => tile.startsWith(name))?.slice(name.length) ?? '';
+      const [, minus, amount = ''] = /^([+−]?)\$([\d,]+\.\d\d)/.exec(found) ?? [];
+      return (minus === '−' ? -1 : 1) * Number(amount.replaceAll(',', ''));
+    };
+    expect(usdOf('Profit after fees')).toBeCloseTo(usdOf('Profit before fees') - usdOf('Fees'), 1);
 
     const [realized] = await Promise.all([
       responseOf<{ raw: { points: number } }>(page, '/equity?period=all'),
@@ -439,10 +469,20 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(await unknown.page.evaluate(CONTRASTS)).toEqual([]);
     await unknown.page.keyboard.press('/');
     await unknown.page.keyboard.type('nobody-by-this-name');
-    await unknown.page.getByRole('option', { name: 'Wallet of “nobody-by-this-name”' }).waitFor();
+    // No suggestion leads nowhere: neither this name nor this token is known.
+    await unknown.page.getByText('Neither a market nor a wallet has “nobody-by-this-name”.').waitFor();
+    await unknown.page.locator('#q').fill('123456789');
+    await unknown.page.getByText('Neither a market nor a wallet has “123456789”.').waitFor();
+    expect(await unknown.page.getByRole('option').count()).toBe(0);
+    const [eoa, safe] = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`);
+    await unknown.page.route('**/v1/resolve/some-trader', (route) =>
+      route.fulfill({ json: { safe, eoa, username: 'some-trader', wallet_details: [] } }),
+    );
+    await unknown.page.locator('#q').fill('some-trader');
+    await unknown.page.getByRole('option', { name: 'Wallet of “some-trader”' }).waitFor();
     await unknown.page.keyboard.press('ArrowDown');
     await unknown.page.keyboard.press('Enter');
-    await unknown.page.getByText('Username not found.').waitFor();
+    await unknown.page.waitForURL(`${product.api}/app/wallet/${safe}`);
     await unknown.page.close();
 
     const badAddress = await open('/app/wallet/0x12');
@@ -486,7 +526,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     };
     const legend = page.locator('#coin-legend');
     expect(await legend.textContent()).toContain(
-      pair.openPrice === null ? 'not known yet' : pair.openPrice.toLocaleString('en-US', { maximumFractionDigits: 2 }),
+      pair.openPrice === null ? 'not recorded' : pair.openPrice.toLocaleString('en-US', { maximumFractionDigits: 2 }),
     );
     expect(await page.locator('#candles-legend').textContent()).toMatch(/Close [\d.]+ ¢/);
     await page.getByRole('radio', { name: '%', exact: true }).check();
@@ -650,15 +690,28 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const [holder] = await product.sql<{ maker: string }>(
       `SELECT maker FROM fills WHERE token_id = toUInt256('${market.tokens[0]}') ORDER BY maker LIMIT 1`,
     );
-    for (const [dark, path] of [false, true].flatMap((dark) =>
-      [marketPage(), `/app/wallet/${holder?.maker}`].map((path) => [dark, path] as const),
+    for (const [dark, path, list] of [false, true].flatMap((dark) =>
+      [
+        [marketPage(), 'trades'],
+        [`/app/wallet/${holder?.maker}`, 'trades'],
+        ['/app', 'results'],
+        ['/app?q=bitc', 'results'],
+      ].map(([path = '', list = '']) => [dark, path, list] as const),
     )) {
       const { page } = await open(path, { dark, width: 375 });
-      await soon(() => rows(page, 'trades').count()).toBeGreaterThan(0);
+      await soon(() => rows(page, list).count()).toBeGreaterThan(0);
       await soon(() => page.locator('[aria-busy]').count()).toBe(0);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
-      expect(await page.locator('#trades td time .wide').first().isVisible()).toBe(false);
+      // Side, price and amount of a trade need no sideways scrolling.
+      if (!path.includes('?'))
+        expect(
+          await page.evaluate(
+            `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#${list} .scroll'))`,
+          ),
+        ).toBe(0);
+      if (list === 'trades') expect(await page.locator('#trades td time .wide').first().isVisible()).toBe(false);
       expect(await page.evaluate(CONTRASTS)).toEqual([]);
+      expect([path, ...(await axeFindings(page))]).toEqual([path]);
       await page.close();
     }
     const { page } = await open(marketPage(), { before: (page) => page.route('**/v3/**', () => undefined) });

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -5,6 +7,8 @@ import type { StreamEvent } from '../../schemas/types.gen.js';
 import { startTestGateway } from '../../stream-gateway/testing.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
+import { axeFindings } from '../support/page-checks.js';
+import { pythonWith, whyNoPython } from '../support/python.js';
 import { recordedStream } from '../support/recorded-stream.js';
 
 const missing = withoutBrowser();
@@ -185,7 +189,55 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.close();
   });
 
-  it('shows equivalent code: JavaScript and curl that work, and Python', async () => {
+  it('says what a preset delivers now, and why an open stream is empty', async () => {
+    const { page, complaints } = await open();
+    const now = () => page.locator('#preset-now').textContent();
+    expect(await now()).toBe('With a key this line shows what the preset delivers now.');
+    await page.getByLabel('Preset').selectOption('global');
+    await page.getByLabel('Key').fill(key);
+    await page.getByLabel('Key').blur();
+    await expect.poll(now).toMatch(/^Now: (\d+ \w+, )*\d+ \w+, the newest \d+ (s|min|h) ago, all within \d+ s\.$/);
+    await page.getByLabel('Preset').selectOption('deposits');
+    await expect.poll(now).toBe('Now: no event of this preset in the last 24 hours.');
+    await page.getByLabel('Preset').selectOption('trades');
+    await page.getByRole('textbox', { name: 'Slugs' }).fill('no-such-market');
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await page.getByText('Connected.').waitFor();
+    const why = () => page.locator('#silence').textContent();
+    await expect.poll(why, { timeout: 20_000 }).toMatch(/^No event for \d+ s: oracle is disconnected\.$/);
+    const passing = events.filter((event) => event.kind === 'price_feed').slice(0, 20);
+    for (const [index, tick] of passing.entries())
+      await gateway.publish({
+        ...tick,
+        seq: 10_000_000 + index,
+        frame: tick.frame.replace(/"seq":\d+/, `"seq":${10_000_000 + index}`),
+      });
+    await expect
+      .poll(why, { timeout: 20_000 })
+      .toMatch(
+        /^No event for \d+ s: [\d,]+ events passed, none matches preset trades with slugs\. Remove a filter to see more\. oracle is disconnected\.$/,
+      );
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await expect.poll(why).toBe('');
+    expect(complaints).toEqual([]);
+    await page.close();
+  }, 90_000);
+
+  it('has no finding of axe and no sideways scrolling, wide and narrow, light and dark', async () => {
+    for (const width of [1440, 390])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+        await page.goto(`${api.url}/console#key=${key}`);
+        await page.getByRole('button', { name: 'Connect' }).click();
+        await rows(page).first().waitFor();
+        const what = `${width} ${colorScheme}`;
+        expect([what, ...(await axeFindings(page))]).toEqual([what]);
+        expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+        await page.close();
+      }
+  }, 60_000);
+
+  it('shows equivalent code in JavaScript, Python and curl, all of which work', async () => {
     const { page, complaints } = await open();
     await page.getByLabel('Preset').selectOption('large_trades');
     await page.getByLabel('Side').selectOption('SELL');
@@ -208,7 +260,19 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     for (const socket of sockets) socket.terminate();
 
     await page.getByLabel('Python').check();
-    expect(await code()).toContain('"type":"large_trades"');
+    const python = ((await code()) ?? '').replaceAll('YOUR_KEY', key);
+    expect(python).toContain('"type":"large_trades"');
+    if ((await whyNoPython('websockets')) === null) {
+      const programs = await pythonWith('websockets', 'tests/socket/requirements.txt');
+      const program = spawn(join(programs, 'python'), ['-u', '-c', python]);
+      let output = '';
+      for (const stream of [program.stdout, program.stderr])
+        stream.on('data', (text) => {
+          output += text;
+        });
+      await expect.poll(() => output, { timeout: 30_000 }).toMatch(/'type': 'subscribed'.*'large_trades'/);
+      program.kill('SIGKILL');
+    }
     await page.getByLabel('curl (REST)').check();
     const url = /'(http[^']+)'/.exec((await code()) ?? '')?.[1] ?? '';
     expect(url).toBe(`${api.url}/v3/trades?limit=20&side=sell&min_amount_usd=1000`);

@@ -88,6 +88,21 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
     60_000,
   );
 
+  it('the reference has no finding of axe and no sideways scrolling, with an operation open, light and dark', async () => {
+    for (const [width, colorScheme] of [
+      [1440, 'light'],
+      [390, 'dark'],
+    ] as const) {
+      const page = await open('/docs#/Markets/getV3MarketsSearch', { width, colorScheme });
+      await page.locator('.opblock.is-open .samples').first().waitFor({ timeout: 90_000 });
+      const what = `reference ${width} ${colorScheme}`;
+      expect([what, ...(await axeFindings(page))]).toEqual([what]);
+      expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+      await page.close();
+    }
+    expect(complaints.splice(0)).toEqual([]);
+  }, 240_000);
+
   it('serves the same text as Markdown', async () => {
     const limits = await api.get('/docs/limits.md');
     expect([limits.status, limits.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8']);

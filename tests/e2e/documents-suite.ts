@@ -26,6 +26,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'ODDSTREAM_HOSTILE_INPUTS=': 'ten minutes; CI runs the same test with fewer inputs',
   'ADMIN_PORT_PROCESSORS=': 'tests/faults/scale-out.test.ts runs further processors',
   'docker compose': 'needs Docker and published images; tests/deploy checks the file',
+  'RECORDED_DIR=imported': 'needs a second product; tests/export/export.test.ts reads imported files as ingest does',
   'npm run rebuild': 'tests/e2e/rebuild.test.ts runs it with processors stopped',
   'curl -X POST http://api:8080/v1/keys': 'creates a key: one per address and day, which this file creates elsewhere',
 };
@@ -70,7 +71,8 @@ export function describeDocuments(product: () => Product): void {
       .replaceAll('ws://127.0.0.1:8082/ws', orderbook)
       .replaceAll('http://127.0.0.1:8123', clickhouse)
       .replaceAll('data/dev-key', `${dataDir}/dev-key`)
-      .replaceAll('--out export', `--out ${dataDir}/export`)
+      .replaceAll('import -- export', `import -- ${dataDir}/export`)
+      .replaceAll(/--out (export|imported)/g, `--out ${dataDir}/$1`)
       .replaceAll('$KEY', key());
   };
   const env = () => {

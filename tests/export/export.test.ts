@@ -1,18 +1,39 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { parseExportArguments } from '../../infra/export/arguments.js';
 import { clickHouseExport } from '../../infra/export/clickhouse-export.js';
 import { datasetNames } from '../../infra/export/datasets.js';
 import { type ExportDatabase, exportDataset, filesOf } from '../../infra/export/exporter.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createRecordedCatalogSource } from '../../ingest/catalog/recorded/recorded-source.js';
+import { decodeBlock } from '../../ingest/chain/decode/index.js';
+import { createImportedChainSource } from '../../ingest/chain/imported/imported-source.js';
+import { importedCatalog } from '../../ingest/shared/imported/catalog.js';
+import { openImported } from '../../ingest/shared/imported/open-imported.js';
+import { catalogSink } from '../../processors/catalog/sink.js';
+import { chainSink } from '../../processors/chain/sink.js';
+import { fillsSink } from '../../processors/fills/sink.js';
+import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
+import type { AnyEvent } from '../../schemas/codec.js';
 import { type AgreementWorld, startAgreementWorld } from '../support/agreement-world.js';
 import { insertRecords } from '../support/positions.js';
 
@@ -157,6 +178,93 @@ describe('export', () => {
     );
     expect(printed[0]).toMatch(/^The newest row is of 2023-11-1\dT[\d:.]+Z: the export ends there\.$/);
     expect(printed.join('\n')).toMatch(/2023-11-1\d is (degraded|pending|missing): \w/);
+  });
+});
+
+const importMain = join(import.meta.dirname, '../../dist/infra/import/main.js');
+const runImport = (...args: string[]) => execFileSync(process.execPath, [importMain, ...args], { encoding: 'utf8' });
+const span = '--from 2023-11-14 --to 2030-01-01';
+
+/** Tables of a second database, filled with what ingest reads from imported files. */
+async function importedDatabase(dir: string): Promise<ExportDatabase> {
+  const imported = await openImported(dir);
+  if (imported === null) throw new Error(`${dir} is no import`);
+  const { signal } = new AbortController();
+  const source = createImportedChainSource(imported);
+  const range = await source.historyRange(null, signal);
+  if (range === null) throw new Error('no history');
+  // The log of another source.
+  await expect(source.historyRange(range.toBlock + 2, signal)).rejects.toThrow(
+    /ODDSTREAM_DATA to a directory of its own/,
+  );
+  const events: AnyEvent[] = [];
+  for await (const block of source.history(range, signal)) {
+    const decoded = decodeBlock(block);
+    expect(decoded.problems).toEqual([]);
+    events.push(...decoded.events);
+  }
+  const catalog: AnyEvent[] = [];
+  const rows = createRecordedCatalogSource({
+    recording: importedCatalog(imported),
+    lastWrittenMs: null,
+    historyOnly: true,
+    onRejected: (reason) => expect.unreachable(reason),
+  });
+  for await (const update of rows.load(signal)) if (update.type === 'rows') catalog.push(...update.rows);
+  const clickhouse = await world.api.engine.connect({ database: 'second' });
+  await migrate({ client: clickhouse, migrations, logger: silentLogger() });
+  await insertRecords(clickhouse, catalogSink, catalog);
+  for (const sink of [fillsSink, chainSink, walletEventsSink]) await insertRecords(clickhouse, sink, events);
+  await publishViews({ client: clickhouse, database: 'second_market', views: publicViews, logger: silentLogger() });
+  return clickHouseExport(client, 'second_market');
+}
+
+describe('import', () => {
+  it('reads exported files as a recorded source, whose export has the same rows', async () => {
+    const [files, recorded, again] = ['import-files', 'import-recorded', 'import-again'].map((name) => join(out, name));
+    const chain = ['trade_parties', 'redemptions', 'splits_merges', 'resolutions'] as const;
+    // Both formats, and rows that are in two files.
+    for (const dataset of chain) await exported(`${dataset} ${span} --format csv --out ${files}`);
+    await exported(`trade_parties ${span} --format parquet --out ${files}`);
+    expect(runImport(`${files}`, '--out', `${recorded}`)).toMatch(/ rows of the chain\n[\d,]+ rows and 0 ticks in /);
+    const second = await importedDatabase(`${recorded}`);
+    // The markets of this world have no event; an imported market without one is its own.
+    // This world values fees in shares by rules of its own; ingest values them at the price of the fill, as for every log.
+    const rowsIn = (dir: string) =>
+      csvIn(dir).map(
+        ({ event_slug: _event, fee_usd: fee = '', ...row }): Record<string, string> =>
+          (row.fee_shares ?? '0') === '0' ? { ...row, fee } : row,
+      );
+    const times: Readonly<Record<string, string>> = {
+      ...{ trade_parties: 'traded_at', trades: 'traded_at', redemptions: 'redeemed_at' },
+      ...{ splits_merges: 'happened_at', resolutions: 'resolved_at' },
+    };
+    let compared = 0;
+    for (const dataset of [...chain, 'trades'] as const) {
+      const one = join(`${again}`, dataset);
+      await exported(`${dataset} ${span} --format csv --out ${one}-first`);
+      await exported(`${dataset} ${span} --format csv --out ${one}-second`, second);
+      const [first, repeated] = [rowsIn(`${one}-first`), rowsIn(`${one}-second`)];
+      // An export ends before the second of the newest row.
+      const newest = first.at(-1)?.[times[dataset] ?? ''];
+      const expected = first.filter((row) => row[times[dataset] ?? ''] !== newest);
+      expect(first.length, dataset).toBeGreaterThan(0);
+      expect(repeated, dataset).toEqual(expected);
+      compared += expected.length;
+    }
+    expect(compared).toBeGreaterThan(100);
+  }, 120_000);
+
+  it('says which files are missing or damaged', async () => {
+    const dir = join(out, 'import-missing');
+    await exported(`trades ${span} --format csv --out ${dir}`);
+    expect(() => runImport(dir)).toThrow(/lack the takers' orders: export trade_parties/);
+    await exported(`trade_parties ${span} --format csv --out ${dir}`);
+    const recorded = join(out, 'import-damaged');
+    expect(runImport(dir, '--out', recorded)).toContain('No file of redemptions for 2023-11-14');
+    const [name = ''] = readdirSync(recorded).filter((file) => file.startsWith('chain-'));
+    writeFileSync(join(recorded, name), 'x');
+    await expect(openImported(recorded)).rejects.toThrow(`${name} is damaged`);
   });
 });
 

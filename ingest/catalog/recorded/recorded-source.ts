@@ -4,8 +4,8 @@ import {
   existsAt,
   gammaEvents,
   type LiveMarkets,
+  type RecordedCatalog,
   type RecordedMarket,
-  type Recording,
   shiftDaysFor,
 } from '../../shared/recorded/index.js';
 import { decodeEvent } from '../decode.js';
@@ -13,6 +13,7 @@ import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
 import { createSchedule } from './schedule.js';
 
 const HOUR_MS = 3_600_000;
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const EVENTS_PER_BATCH = 100;
 
 /** Time range around now of the shifted windows. The lead exceeds the day for which windows exist before they start. */
@@ -27,7 +28,7 @@ const MAX_GAP_MS = 24 * HOUR_MS;
  * the recorded time of day of their resolution.
  */
 export function createRecordedCatalogSource(options: {
-  recording: Recording;
+  recording: RecordedCatalog;
   /** Shifted windows, one market per window start; the chain source plays the same windows with the same ids. */
   liveMarkets?: LiveMarkets;
   /** Time of the newest catalog record in the log, Unix ms: windows open then may have ended since. null for an empty log. */
@@ -72,11 +73,13 @@ export function createRecordedCatalogSource(options: {
 
   return {
     mode: 'recorded',
-    description: `recorded catalogue of ${new Date(dayStartMs).toISOString().slice(0, 10)}, its short windows played ${shiftDays()} days later`,
+    description: historyOnly
+      ? `recorded catalogue of ${dayOf(dayStartMs)}`
+      : `recorded catalogue of ${dayOf(dayStartMs)}, its short windows played ${shiftDays()} days later`,
     get shiftDays() {
-      return shiftDays();
+      return historyOnly ? null : shiftDays();
     },
-    recordedFromMs: dayStartMs,
+    recordedFromMs: historyOnly ? null : dayStartMs,
     totalMarkets: recording.markets.length + existing.length,
 
     async *load(signal) {

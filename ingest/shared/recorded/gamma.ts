@@ -1,5 +1,5 @@
 import { seriesSlugOf, tagsOfMarket } from './series.js';
-import type { GammaObject, RecordedMarket, Recording } from './types.js';
+import type { GammaObject, RecordedCatalog, RecordedMarket } from './types.js';
 
 /** Fields of a recorded object that depend on the market's outcome; omitted while the market is open. */
 const FINAL_ONLY = [
@@ -89,12 +89,17 @@ export function gammaMarket(market: RecordedMarket, nowMs: number): GammaObject 
 }
 
 /** `will-x-happen-2026` -> `Will x happen 2026`: title of an event of which only the slug is recorded. */
-function titleFromSlug(slug: string): string {
+export function titleFromSlug(slug: string): string {
   const words = slug.replaceAll('-', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function eventOf(recording: Recording, slug: string, markets: readonly RecordedMarket[], nowMs: number): GammaObject {
+function eventOf(
+  recording: RecordedCatalog,
+  slug: string,
+  markets: readonly RecordedMarket[],
+  nowMs: number,
+): GammaObject {
   const nested = markets.map((market) => gammaMarket(market, nowMs));
   const served = recording.gammaEvents.find((event) => event.slug === slug);
   if (served !== undefined) return { ...served, markets: nested };
@@ -140,7 +145,11 @@ function eventOf(recording: Recording, slug: string, markets: readonly RecordedM
 }
 
 /** Events of the given markets, in order of their first market, each with its markets nested as the API does. */
-export function gammaEvents(recording: Recording, markets: readonly RecordedMarket[], nowMs: number): GammaObject[] {
+export function gammaEvents(
+  recording: RecordedCatalog,
+  markets: readonly RecordedMarket[],
+  nowMs: number,
+): GammaObject[] {
   const bySlug = new Map<string, RecordedMarket[]>();
   for (const market of markets) {
     const group = bySlug.get(market.eventSlug);

@@ -2,7 +2,7 @@ import { type Hex, keccakOfHex } from '../../../schemas/primitives/hash.js';
 import { conditionId, tokenPair } from '../../../schemas/primitives/ids.js';
 import { addresses } from '../../chain/contracts.js';
 import { coinName } from './series.js';
-import type { GammaObject, RecordedMarket, Recording } from './types.js';
+import type { GammaObject, RecordedCatalog, RecordedMarket } from './types.js';
 
 /** Seconds of a day. */
 export const DAY_S = 86_400;
@@ -115,7 +115,7 @@ export interface LiveMarkets {
  * Maps each time of day to a recorded window: for BTC the 288 markets of the recorded day, for other coins the windows of the wallet
  * activity, with priority for the 24 hours of the tail. Caches a bounded number of shifted markets.
  */
-export function createLiveMarkets(recording: Recording): LiveMarkets {
+export function createLiveMarkets(recording: RecordedCatalog): LiveMarkets {
   const { day, tail } = recording.meta;
   const templates = new Map<string, RecordedMarket>();
   const add = (market: RecordedMarket) => {

@@ -115,16 +115,21 @@ export interface RecordedChain {
   readonly userAmount: Float64Array;
 }
 
-export interface Recording {
-  readonly meta: RecordingMeta;
-  /** BTC/USD, ascending, at most one per second. */
-  ticks(): Iterable<RecordedTick>;
+/** What the catalogue source and the windows of the live tail read. */
+export interface RecordedCatalog {
+  readonly meta: Pick<RecordingMeta, 'day' | 'tail'>;
   /** The first `meta.day.markets` are the 5-minute BTC markets of the recorded day, by window start. */
   readonly markets: readonly RecordedMarket[];
   /** Events as the catalogue served them (without their markets). Windows and venue markets have none: see `gammaEvent`. */
   readonly gammaEvents: readonly GammaObject[];
   readonly series: readonly RecordedSeries[];
   readonly tags: readonly RecordedTag[];
+}
+
+export interface Recording extends RecordedCatalog {
+  readonly meta: RecordingMeta;
+  /** BTC/USD, ascending, at most one per second. */
+  ticks(): Iterable<RecordedTick>;
   /** Decoded on first use. */
   chain(): RecordedChain;
 }

@@ -1,7 +1,7 @@
 // "This view as REST, WebSocket and SQL": the request, the message and the statement that return what a view shows.
 
 import { socketUrl } from './api.js';
-import { $, el } from './dom.js';
+import { $, copyText, el } from './dom.js';
 
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** A text as SQL literal. */
@@ -16,21 +16,9 @@ function curl({ path, query = {} }) {
   return `curl -s ${shell(`${location.origin}${path}${text === '' ? '' : `?${text}`}`)} -H "x-api-key: $KEY"`;
 }
 
-async function copy(button, text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
-  } catch {
-    button.textContent = 'Copying is blocked: select the text';
-  }
-  setTimeout(() => {
-    button.textContent = 'Copy';
-  }, 2_000);
-}
-
 function entry({ title, kind, text, note = null, link = null }) {
   const button = el('button', { type: 'button', 'aria-label': `Copy: ${title}` }, 'Copy');
-  button.addEventListener('click', () => void copy(button, text));
+  button.addEventListener('click', () => void copyText(button, text));
   return el(
     'div',
     { class: 'code' },

@@ -46,7 +46,10 @@ export async function showCoinPrice({ symbol, interval, startS, endS }) {
     const difference = value === null || pair?.openPrice == null ? null : value - pair.openPrice;
     setLegend(legend, [
       ['', point === undefined ? '' : utc(point.time)],
-      ['Price to beat', pair?.openPrice == null ? 'not known yet' : usd(pair.openPrice)],
+      [
+        'Price to beat',
+        pair?.openPrice == null ? (Date.now() / 1000 > endS ? 'not recorded' : 'not known yet') : usd(pair.openPrice),
+      ],
       [pair?.completed ? 'Final price' : 'Price', usd(value)],
       ...(difference === null ? [] : [['Difference', gain(difference)]]),
     ]);

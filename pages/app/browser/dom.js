@@ -44,6 +44,19 @@ export function choose(name, value) {
   for (const input of document.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
 }
 
+/** Copies a text and says so on the button. */
+export async function copyText(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = 'Copying is blocked: select the text';
+  }
+  setTimeout(() => {
+    button.textContent = 'Copy';
+  }, 2_000);
+}
+
 /** A number with its name and notes. */
 export const tile = (name, value, ...notes) =>
   el('div', {}, el('dt', {}, name), el('dd', {}, value, notes.length === 0 ? null : el('small', {}, ...notes)));

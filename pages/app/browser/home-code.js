@@ -94,15 +94,15 @@ export function searchCode(words, page) {
   const text = "concat(question, '\\n', slug, '\\n', event_title)";
   const conditions = words.split(/\s+/).map((word) => `positionCaseInsensitiveUTF8(${text}, ${sqlText(word)}) > 0`);
   return {
-    rest: [{ title: 'markets', path: '/v3/markets/search', query: { q: words, limit: page } }],
+    rest: [{ title: 'markets', path: '/v3/markets/search', query: { q: words, sort: 'current', limit: page } }],
     socket: [],
     sql: [
       {
-        title: 'markets',
+        title: 'markets, open ones first',
         text: `SELECT condition_id, question, status, catalogue_volume_usd, tags
 FROM markets
 WHERE ${conditions.join('\n  AND ')}
-ORDER BY catalogue_volume_usd DESC, condition_id
+ORDER BY status = 'live' DESC, catalogue_volume_usd DESC, condition_id
 LIMIT ${page}`,
       },
     ],

@@ -26,7 +26,7 @@ const marketColumns = [
     cell: (row) => el('a', { class: 'row', href: marketPath(row.condition_id) }, row.question),
   },
   { title: 'State', cell: statusOf },
-  { title: 'Volume', kind: 'num', cell: (row) => usd(Number(row.volume_all_time)) },
+  { title: 'Volume (catalogue)', kind: 'num', cell: (row) => usd(Number(row.volume_all_time)) },
   { title: 'Tags', kind: 'text', wide: true, cell: (row) => (row.tag_slugs ?? []).join(', ') },
 ];
 
@@ -83,14 +83,14 @@ export function showHome() {
   }
   $('overview').remove();
   $('q').value = words;
-  $('results-title').textContent = 'Search results, largest volume first';
+  $('results-title').textContent = 'Search results, open and traded markets first';
   title(`Search: ${words}`);
   showAsCode(() => searchCode(words, PAGE));
   const table = createTable({
     id: 'results',
     columns: marketColumns,
     async load(cursor) {
-      const page = await get('/v3/markets/search', { q: words, limit: PAGE, offset: cursor });
+      const page = await get('/v3/markets/search', { q: words, sort: 'current', limit: PAGE, offset: cursor });
       return { rows: page.data, next: page.has_more ? page.offset + page.rows_returned : null };
     },
     keyOf: (row) => row.condition_id,

@@ -12,6 +12,7 @@ import { marketCode } from './market-code.js';
 import { createMarketTiles } from './market-tiles.js';
 import { createOrderBook } from './order-book.js';
 import { showRelated } from './related.js';
+import { showResolution } from './resolution.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
 import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage } from './trades.js';
@@ -66,7 +67,6 @@ function facts(market) {
     ),
   );
   if (market.event_title && market.event_title !== market.question) parts.push(el('span', {}, market.event_title));
-  parts.push(el('span', { class: 'mono', title: market.condition_id }, short(market.condition_id)));
   return parts;
 }
 
@@ -141,6 +141,8 @@ export async function showMarket(id) {
   if (upDown === null) $('coin-panel').remove();
   else void showCoinPrice(upDown);
   void showRelated(market);
+  if (market.condition_id === null) $('resolution').remove();
+  else void showResolution(market);
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,

@@ -8,12 +8,11 @@ const WAIT_MS = 150;
 const SUGGESTED = 8;
 const NAME = /^[^\s/]{3,64}$/;
 
-/** Entry for a text that is an id; needs no request. */
-function directMatches(text) {
+/** Page of an id; null for other texts. */
+function pathOf(text) {
   const kind = kindOf(text);
-  if (kind === null) return [];
-  const href = kind === 'wallet' ? walletPath(text) : marketPath(text.toLowerCase());
-  return [{ href, label: short(text), note: kind === 'wallet' ? 'wallet' : `market by ${kind}` }];
+  if (kind === null) return null;
+  return kind === 'wallet' ? walletPath(text) : marketPath(text.toLowerCase());
 }
 
 export const statusOf = (market) => {
@@ -21,15 +20,48 @@ export const statusOf = (market) => {
   return market.closed ? 'closed' : market.active ? 'open' : 'not active';
 };
 
+const marketEntry = (market) => ({
+  href: marketPath(market.condition_id),
+  label: market.question,
+  note: `${statusOf(market)} · ${usd(Number(market.volume_all_time))}`,
+});
+
+/** Entry of an id. A market that the catalogue does not list may have trades: its page says what is known. */
+async function findId(text, signal) {
+  const href = pathOf(text);
+  const kind = kindOf(text);
+  if (kind === 'wallet') return [{ href, label: short(text), note: 'wallet' }];
+  const id = text.toLowerCase();
+  const { data } = await get(kind === 'token' ? `/v3/markets/${id}` : `/v3/markets/condition/${id}`, {}, signal);
+  if (data.length > 0) return data.map(marketEntry);
+  const candles = await get(
+    `/v3/markets/${kind === 'token' ? '' : 'condition/'}${id}/candles`,
+    { limit: 1 },
+    signal,
+  ).catch((error) => {
+    if (error.status === 404) return null;
+    throw error;
+  });
+  return candles === null ? [] : [{ href, label: short(text), note: `market by ${kind}` }];
+}
+
+/** Entry of the wallet with a name; none if nobody has it or names cannot be looked up. */
+async function findName(text, signal) {
+  if (!NAME.test(text)) return [];
+  try {
+    const { safe } = await get(`/v1/resolve/${encodeURIComponent(text)}`, {}, signal);
+    return [{ href: walletPath(safe), label: `Wallet of “${text}”`, note: short(safe) }];
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    return [];
+  }
+}
+
 async function findMatches(text, signal) {
-  const { data } = await get('/v3/markets/search', { q: text, limit: SUGGESTED }, signal);
-  const markets = data.map((market) => ({
-    href: marketPath(market.condition_id),
-    label: market.question,
-    note: `${statusOf(market)} · ${usd(Number(market.volume_all_time))}`,
-  }));
-  const named = NAME.test(text) ? [{ name: text, href: '#', label: `Wallet of “${text}”`, note: 'name' }] : [];
-  return [...markets, ...named];
+  if (pathOf(text) !== null) return findId(text, signal);
+  const { data } = await get('/v3/markets/search', { q: text, sort: 'current', limit: SUGGESTED }, signal);
+  // A name is looked up at the venue: not for words that markets have.
+  return data.length > 0 ? data.map(marketEntry) : findName(text, signal);
 }
 
 export function createSearch() {
@@ -59,11 +91,11 @@ export function createSearch() {
   const show = (entries) => {
     options = entries;
     list.replaceChildren(
-      ...entries.map(({ href, label, note }, index) =>
+      ...entries.map(({ label, note }, index) =>
         el(
           'li',
           { role: 'option', id: `found-${index}`, 'aria-selected': 'false' },
-          el('a', { href, tabindex: '-1' }, el('span', {}, label), el('span', { class: 'note' }, note)),
+          el('div', {}, el('span', {}, label), el('span', { class: 'note' }, note)),
         ),
       ),
     );
@@ -72,18 +104,8 @@ export function createSearch() {
     mark(-1);
   };
 
-  const openName = async (name) => {
-    status.textContent = `Opening ${name} ...`;
-    try {
-      const { safe } = await get(`/v1/resolve/${encodeURIComponent(name)}`);
-      location.assign(walletPath(safe));
-    } catch (error) {
-      status.textContent = error.message;
-    }
-  };
-  const open = (option) => {
-    if (option.name === undefined) location.assign(option.href);
-    else void openName(option.name);
+  const open = (href) => {
+    location.assign(href);
     close();
   };
 
@@ -91,17 +113,15 @@ export function createSearch() {
     pending?.abort();
     const text = input.value.trim();
     status.textContent = '';
-    const matches = directMatches(text);
-    if (text.length < 2 || matches.length > 0 || !hasKey()) {
-      show(matches);
+    if (text.length < 2 || !hasKey()) {
+      show([]);
       return;
     }
     pending = new AbortController();
     try {
       const entries = await findMatches(text, pending.signal);
       show(entries);
-      const markets = entries.filter(({ name }) => name === undefined).length;
-      status.textContent = markets === 0 ? `No market has “${text}”.` : '';
+      status.textContent = entries.length === 0 ? `Neither a market nor a wallet has “${text}”.` : '';
     } catch (error) {
       if (error.name === 'AbortError') return;
       show([]);
@@ -132,22 +152,18 @@ export function createSearch() {
   input.addEventListener('blur', () => setTimeout(close, 150));
   // Keep the focus in the field, so that a click is not preceded by blur.
   list.addEventListener('mousedown', (event) => event.preventDefault());
-  list.addEventListener('click', (event) => {
-    const index = [...list.children].indexOf(event.target.closest('li'));
-    const option = options[index];
-    if (option?.name === undefined) return;
-    event.preventDefault();
-    open(option);
+  list.addEventListener('click', ({ target }) => {
+    const option = options[[...list.children].indexOf(target.closest('li'))];
+    if (option !== undefined) open(option.href);
   });
   $('find').addEventListener('submit', (event) => {
     clearTimeout(timer);
     pending?.abort();
     const text = input.value.trim();
-    const [matches] = directMatches(text);
-    const option = options[active] ?? matches;
-    if (option !== undefined) {
+    const href = options[active]?.href ?? pathOf(text);
+    if (href !== null) {
       event.preventDefault();
-      open(option);
+      open(href);
     } else if (text === '') event.preventDefault();
   });
   document.addEventListener('keydown', (event) => {

@@ -2,6 +2,7 @@
 
 import { el, side, time, wallet } from './dom.js';
 import { fromUnits, marketPath, price, shares, short, usd } from './format.js';
+import { transactionLink } from './links.js';
 
 const PAGE = 50;
 
@@ -70,7 +71,12 @@ const market = (row) =>
 const columns = {
   time: { title: 'Time, UTC', cell: (row) => time(row.atS) },
   maker: { title: 'Maker', wide: true, cell: (row) => wallet(row.wallet) },
-  rowMaker: { title: 'Maker', cell: (row) => wallet(row.wallet, true) },
+  rowMaker: { title: 'Maker', wide: true, cell: (row) => wallet(row.wallet, true) },
+  /** With the maker, for whom narrow screens have no column. */
+  timeAndMaker: {
+    title: 'Time, UTC',
+    cell: (row) => el('span', {}, time(row.atS), el('small', { class: 'phone-only' }, wallet(row.wallet))),
+  },
   taker: { title: 'Taker', wide: true, cell: (row) => wallet(row.taker) },
   market: { title: 'Market', kind: 'text', cell: market },
   makerSide: { title: 'Maker side', cell: (row) => side(row.side) },
@@ -84,12 +90,14 @@ const columns = {
   tx: {
     title: 'Transaction',
     wide: true,
-    cell: (row) => el('span', { class: 'mono', title: row.tx }, short(row.tx)),
+    cell: (row) => transactionLink(row.tx),
   },
 };
 
 const pick = (...names) => names.map((name) => columns[name]);
-export const marketColumns = pick('time', 'makerSide', 'outcome', 'price', 'shares', 'usd', 'rowMaker', 'taker', 'tx');
+export const marketColumns = pick(
+  ...['timeAndMaker', 'makerSide', 'outcome', 'price', 'shares', 'usd', 'rowMaker', 'taker', 'tx'],
+);
 export const walletColumns = pick('time', 'market', 'side', 'wideOutcome', 'price', 'shares', 'usd', 'fee', 'tx');
 export const freeWalletColumns = [
   ...pick('time', 'market', 'side', 'wideOutcome', 'price'),

@@ -22,7 +22,7 @@ export function walletCode(wallet, page) {
   const owner = `wallet = ${sqlText(wallet)}`;
   return {
     rest: [
-      { title: 'totals', path: `/v3/wallets/${wallet}` },
+      { title: 'totals', path: `/v3/wallets/${wallet}`, query: { include_accounting_summary: true } },
       {
         title: 'profit',
         path: CURVE_PATHS[chosenOf('curve')](wallet),

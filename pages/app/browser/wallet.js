@@ -6,8 +6,9 @@ import { createCsvButton, positionCsv, tradeCsv } from './csv.js';
 import { $, chosenOf, el, gain, tile, title } from './dom.js';
 import { createEquity } from './equity.js';
 import { showExposure } from './exposure.js';
-import { count, kindOf, short, usd, walletPath } from './format.js';
+import { count, fromUnits, kindOf, short, usd, walletPath } from './format.js';
 import { createFreeTrades, paidOnly } from './free-plan.js';
+import { addressLink, copyButton, venueWalletLink } from './links.js';
 import { findPerson, personFacts } from './person.js';
 import { createPositions } from './positions.js';
 import { createTable } from './table.js';
@@ -18,12 +19,18 @@ import { walletCode } from './wallet-code.js';
 const PAGE = 50;
 const CSV_PAGE = 300;
 
-const tilesOf = (summary) => [
-  tile('Profit', gain(summary.total_pnl), `${usd(summary.total_volume)} traded`),
-  tile('Realized', gain(summary.net_realized_pnl), 'before fees'),
-  tile('Unrealized', gain(summary.unrealized_pnl), `${count(summary.open_positions)} open`),
-  tile('Positions', count(summary.position_count), `${count(summary.wins)} won, ${count(summary.losses)} lost`),
-];
+const tilesOf = (summary) => {
+  const { amount, raw, fee_fill_count: charged, order_owner_fill_count: all } = summary.accounting_summary.fees_paid;
+  const beforeFees = BigInt(Math.round(summary.total_pnl * 1e6));
+  return [
+    tile('Profit after fees', gain(fromUnits(beforeFees - BigInt(raw))), 'at current prices'),
+    tile('Profit before fees', gain(summary.total_pnl), `${usd(summary.total_volume)} traded`),
+    tile('Fees', usd(amount), `${count(charged)} of ${count(all)} fills`),
+    tile('Realized', gain(summary.net_realized_pnl), 'before fees'),
+    tile('Unrealized', gain(summary.unrealized_pnl), `${count(summary.open_positions)} open`),
+    tile('Positions', count(summary.position_count), `${count(summary.wins)} won, ${count(summary.losses)} lost`),
+  ];
+};
 
 const withoutSums = (refusal) =>
   el(
@@ -39,7 +46,8 @@ async function showSummary(address) {
   const box = $('tiles');
   box.setAttribute('aria-busy', 'true');
   try {
-    box.replaceChildren(...tilesOf(await get(`/v3/wallets/${encodeURIComponent(address)}`)));
+    const query = { include_accounting_summary: true };
+    box.replaceChildren(...tilesOf(await get(`/v3/wallets/${encodeURIComponent(address)}`, query)));
   } catch (error) {
     box.replaceChildren(isPaidOnly(error) ? withoutSums(error) : problem(error, () => void showSummary(address)));
   }
@@ -61,7 +69,17 @@ async function showApiError(text) {
 
 /** Shows what is known of the person; moves to the trading wallet if the address is an owner key that has not traded. */
 async function showPerson(address) {
-  const shown = el('span', { class: 'mono' }, address);
+  const shown = el(
+    'span',
+    {},
+    el('span', { class: 'mono' }, address),
+    ' ',
+    copyButton(address, 'address'),
+    ' ',
+    addressLink(address),
+    ' ',
+    venueWalletLink(address),
+  );
   $('facts').replaceChildren(shown);
   try {
     const { person, wallet } = await findPerson(address, new URLSearchParams(location.search).get('from'));

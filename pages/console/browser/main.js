@@ -3,6 +3,8 @@ import { readKey, storeKey } from './key.js';
 import { createFrameList } from './list.js';
 import { snippets, subscribeMessage } from './message.js';
 import { createPositionLine } from './position.js';
+import { createPresetLine } from './preset-now.js';
+import { createSilence } from './silence.js';
 import { createMeter, openStream } from './stream.js';
 
 const $ = (id) => document.getElementById(id);
@@ -27,6 +29,11 @@ let language = 'javascript';
 
 const chart = createPriceChart({ box: $('chart'), select: $('chart-feed'), onError: (text) => showStatus(text, true) });
 const position = createPositionLine($('position'));
+const silence = createSilence($('silence'));
+const presetLine = createPresetLine({
+  box: $('preset-now'),
+  url: (key) => `${socketUrl}?${new URLSearchParams({ key })}`,
+});
 const list = createFrameList({ box: $('frames'), render: renderRow, onSelect: showFrame });
 
 function showStatus(text, isError = false) {
@@ -152,6 +159,7 @@ function onFrame(frame, text) {
   const old = event && snapshotLeft > 0;
   if (old) snapshotLeft -= 1;
   position.add(frame);
+  silence.add(frame, event);
   meter.add({ frames: 1, delayMs: event && !old ? delayOf(frame) : null });
   total += 1;
   if (frame.type === 'price_feed') {
@@ -195,6 +203,8 @@ function connect() {
     return;
   }
   storeKey(key);
+  presetLine.stop();
+  silence.start(message);
   list.clear();
   position.clear();
   chart.clear();
@@ -214,6 +224,7 @@ function connect() {
       state(name, detail = '') {
         if (name === 'closed') {
           stream = null;
+          silence.stop();
           $('connect').textContent = 'Connect';
           if (detail === 'rejected') {
             void explainRejection(key);
@@ -266,7 +277,15 @@ form.addEventListener('submit', (event) => {
   else stream.close();
 });
 form.addEventListener('input', showCode);
-fields.type.addEventListener('change', followPreset);
+/** A plan may have one connection only: the line keeps its text while the stream is open. */
+function showPresetNow() {
+  if (stream === null) presetLine.show(fields.key.value.trim(), fields.type.value);
+}
+fields.type.addEventListener('change', () => {
+  followPreset();
+  showPresetNow();
+});
+fields.key.addEventListener('change', showPresetNow);
 $('pause').addEventListener('click', () => setPaused(!paused));
 $('clear').addEventListener('click', () => list.clear());
 $('search').addEventListener('input', ({ target }) => {
@@ -284,3 +303,4 @@ for (const radio of document.querySelectorAll('input[name=language]')) {
 fields.key.value = readKey();
 setInterval(showCounters, 500);
 followPreset();
+showPresetNow();

@@ -80,6 +80,37 @@ const samplesPlugin = () => ({
   },
 });
 
+/**
+ * Layout of the reference inside the page's own main element: Swagger UI's has another one, and a choice of servers, of which there is one. Its paths are
+ * links inside buttons, which assistive technology cannot tell apart.
+ */
+const layoutPlugin = ({ React: { createElement: element } }) => ({
+  components: {
+    ReferenceLayout({ getComponent, specSelectors }) {
+      const part = (name) => element(getComponent(name, true), { key: name });
+      if (specSelectors.loadingStatus() !== 'success')
+        return element('p', { role: 'status' }, 'Loading the reference ...');
+      return element(
+        'div',
+        { className: 'swagger-ui' },
+        element(getComponent('SvgAssets')),
+        part('InfoContainer'),
+        element('div', { className: 'scheme-container' }, part('AuthorizeBtnContainer')),
+        element('h2', null, 'Requests'),
+        part('operations'),
+      );
+    },
+  },
+  wrapComponents: { DeepLink: () => (props) => element('span', { className: 'nostyle' }, props.text) },
+});
+
+/** Names the selections of parameters, which have no label. */
+function nameSelections() {
+  for (const select of document.querySelectorAll('tr[data-param-name] select:not([aria-label])'))
+    select.setAttribute('aria-label', select.closest('tr').dataset.paramName);
+}
+new MutationObserver(nameSelections).observe(document.getElementById('reference'), { childList: true, subtree: true });
+
 // Swagger UI switches to its dark sheet by a class.
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -95,6 +126,9 @@ const reference = globalThis.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
-  plugins: [samplesPlugin],
+  plugins: [samplesPlugin, layoutPlugin],
+  layout: 'ReferenceLayout',
+  // Its colours are too weak to read.
+  syntaxHighlight: false,
   onComplete: () => key !== '' && reference.preauthorizeApiKey('header', key),
 });

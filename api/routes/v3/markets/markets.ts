@@ -6,7 +6,10 @@ import {
   marketBySlugSql,
   marketByTokenSql,
   marketsSql,
+  type SettlementOriginRow,
   searchMarketsSql,
+  searchSorts,
+  settlementOriginSql,
 } from '../../../catalog/markets.sql.js';
 import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
@@ -49,6 +52,7 @@ export interface MarketsDeps {
   readonly outcomesOf: Lookup<OutcomeMetadata>;
   readonly prices: Lookup<Price>;
   readonly views: MarketViews;
+  readonly nowMs: () => number;
 }
 
 /** GET markets, tokens, conditions and prices. */
@@ -60,11 +64,16 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     ...common,
     path: '/v3/markets/search',
     summary: 'Markets whose question, slug or event title contain every word',
-    description: 'Largest volume first. Case-insensitive; punctuation is matched literally.',
+    description:
+      'Case-insensitive, parts of words included; punctuation is matched literally. Without `sort`: largest volume first.',
     query: z.object({
       q: requiredText('q')
         .max(300, 'invalid q: at most 300 characters')
         .meta({ description: 'Words, each of which must occur.', example: 'snow lisbon' }),
+      sort: z.enum(searchSorts).default('volume').meta({
+        description:
+          '`volume`: largest published volume first. `current`: open markets with trades, others with trades, open ones without (the first to end first), the rest; each with the largest volume first.',
+      }),
       ...paging,
     }),
     success: {
@@ -77,8 +86,11 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         .split(/\s+/)
         .filter((word) => word !== '')
         .slice(0, MAX_WORDS);
-      const name = `v3 search ${JSON.stringify(words)}`;
-      const page = await ranked(name, query, context, () => tables.rows<{ id: string }>(searchMarketsSql(words)));
+      const name = `v3 search ${query.sort} ${JSON.stringify(words)}`;
+      const nowS = Math.floor(deps.nowMs() / 1000);
+      const page = await ranked(name, query, context, () =>
+        tables.rows<{ id: string }>(searchMarketsSql(words, query.sort, nowS)),
+      );
       return { body: { data: page.serialize(foundMarketFrom), ...page.fields() } };
     },
   });
@@ -219,6 +231,16 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     volume: z.string(),
     tags: z.array(z.string()),
     winning_outcome_index: z.int().nullable(),
+    resolved_at: z
+      .string()
+      .nullable()
+      .meta({ description: 'Unix milliseconds, as text; null until the chain settled it.' }),
+    oracle: z.string().nullable().meta({ description: 'Contract that settled it on the chain.' }),
+    resolution_tx: z.string().nullable().meta({ description: 'Transaction that settled it.' }),
+    resolution_source: z
+      .string()
+      .nullable()
+      .meta({ description: 'Source that the rules name for the outcome, as the catalogue publishes it.' }),
     elapsed_ms: z.int(),
   });
   const condition = defineRoute({
@@ -248,6 +270,10 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         volume: '5120.250000',
         tags: ['Weather'],
         winning_outcome_index: null,
+        resolved_at: null,
+        oracle: null,
+        resolution_tx: null,
+        resolution_source: 'https://weather.example/lisbon',
         elapsed_ms: 2,
       },
     },
@@ -259,7 +285,10 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
       },
     },
     async handler({ params: { condition_id } }, context) {
-      const rows = await byCondition(condition_id);
+      const [rows, [origin]] = await Promise.all([
+        byCondition(condition_id),
+        tables.rows<SettlementOriginRow>(settlementOriginSql(condition_id)),
+      ]);
       const [conditions, labels] = await contextOf(rows);
       const condition = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
       const [row] = rows;
@@ -288,6 +317,10 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
           volume: market?.volume_all_time ?? decimalText(0),
           tags: market?.tag_slugs ?? [],
           winning_outcome_index: resolution?.winner ?? null,
+          resolved_at: resolution === null ? null : `${resolution.resolvedAtS}000`,
+          oracle: origin?.oracle || null,
+          resolution_tx: origin?.tx_hash || null,
+          resolution_source: origin?.source || null,
           elapsed_ms: context.elapsedMs(),
         },
       };

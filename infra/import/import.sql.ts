@@ -1,0 +1,216 @@
+import type { ExportedFile, ImportedDataset } from './exported-files.js';
+
+const TIME = "DateTime64(3, 'UTC')";
+const MONEY = 'Decimal(38, 6)';
+
+/** A literal of ClickHouse. */
+export const text = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+const place = { block_number: 'UInt64', log_index: 'UInt32', tx_hash: 'String', condition_id: 'String' } as const;
+
+/** Columns that are read of each dataset, with the types of the views. */
+const columns: Readonly<Record<ImportedDataset, Readonly<Record<string, string>>>> = {
+  trade_parties: {
+    ...place,
+    traded_at: TIME,
+    wallet: 'String',
+    slug: 'String',
+    event_slug: 'String',
+    outcome: 'String',
+    token_id: 'UInt256',
+    is_taker: 'Bool',
+    side: 'String',
+    shares: MONEY,
+    party_usd: MONEY,
+    fee_usd: MONEY,
+    fee_shares: MONEY,
+    counterparty: 'String',
+    builder: 'String',
+    exchange_version: 'UInt8',
+    order_hash: 'String',
+  },
+  redemptions: {
+    ...place,
+    redeemed_at: TIME,
+    wallet: 'String',
+    slug: 'String',
+    event_slug: 'String',
+    payout_usd: MONEY,
+    redeemed_through: 'String',
+    index_sets: 'Array(String)',
+  },
+  splits_merges: {
+    ...place,
+    happened_at: TIME,
+    wallet: 'String',
+    slug: 'String',
+    event_slug: 'String',
+    kind: 'String',
+    neg_risk_market_id: 'String',
+    amount: MONEY,
+    index_sets: 'Array(String)',
+  },
+  resolutions: {
+    ...place,
+    resolved_at: TIME,
+    slug: 'String',
+    event_slug: 'String',
+    oracle: 'String',
+    question_id: 'String',
+    payouts: 'Array(String)',
+  },
+  ticks: {
+    tick_at: TIME,
+    received_at: TIME,
+    feed: 'String',
+    twap_window_s: 'UInt16',
+    price: 'Decimal(38, 18)',
+    bid: 'Nullable(Decimal(38, 18))',
+    ask: 'Nullable(Decimal(38, 18))',
+    tick_id: 'String',
+  },
+};
+
+const FORMATS = { parquet: 'Parquet', csv: 'CSVWithNames' } as const;
+
+/** Rows of files of one dataset, both formats. A row that is in several files is returned once per file. */
+function rowsOf(dataset: ImportedDataset, files: readonly ExportedFile[]): string {
+  const types = columns[dataset];
+  const structure = Object.entries(types)
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', ');
+  return files
+    .map(
+      ({ path, format }) =>
+        `SELECT ${Object.keys(types).join(', ')} FROM file(${text(path)}, ${FORMATS[format]}, ${text(structure)})`,
+    )
+    .join(' UNION ALL ');
+}
+
+const units = (decimal: string): string => `toString(toUInt256(${decimal} * 1000000))`;
+
+const defaults = {
+  wallet: "''",
+  token: "''",
+  side: "''",
+  taker: "''",
+  shares: "''",
+  usd: "''",
+  fee: "''",
+  fee_shares: "''",
+  builder: "''",
+  version: '0',
+  order: "''",
+  sets: 'emptyArrayString()',
+  market: "''",
+  through: "''",
+  payouts: 'emptyArrayString()',
+  oracle: "''",
+  question: "''",
+};
+type Field = keyof typeof defaults;
+
+/** Fields of ImportedChainRow of each dataset of the chain. */
+const fields: Readonly<
+  Record<
+    Exclude<ImportedDataset, 'ticks'>,
+    { readonly kind: string; readonly time: string } & Partial<Record<Field, string>>
+  >
+> = {
+  trade_parties: {
+    kind: "'fill'",
+    time: 'traded_at',
+    wallet: 'wallet',
+    token: 'toString(token_id)',
+    side: 'side',
+    taker: "if(is_taker, '', counterparty)",
+    shares: units('shares'),
+    usd: units('party_usd'),
+    fee: units('fee_usd'),
+    fee_shares: units('fee_shares'),
+    builder: 'builder',
+    version: 'exchange_version',
+    order: 'order_hash',
+  },
+  redemptions: {
+    kind: "'redemption'",
+    time: 'redeemed_at',
+    wallet: 'wallet',
+    usd: units('payout_usd'),
+    sets: 'index_sets',
+    through: 'redeemed_through',
+  },
+  splits_merges: {
+    kind: 'kind',
+    time: 'happened_at',
+    wallet: 'wallet',
+    shares: units('amount'),
+    sets: 'index_sets',
+    market: 'neg_risk_market_id',
+  },
+  resolutions: {
+    kind: "'resolution'",
+    time: 'resolved_at',
+    payouts: 'payouts',
+    oracle: 'oracle',
+    question: 'question_id',
+  },
+};
+type ChainDataset = keyof typeof fields;
+export const chainDatasets = Object.keys(fields) as ChainDataset[];
+
+const filesOf = (files: readonly ExportedFile[], dataset: ImportedDataset) =>
+  files.filter((file) => file.dataset === dataset);
+
+/** Rows of the chain as `ImportedChainRow`, each once, in chain order. */
+export function chainRowsSql(files: readonly ExportedFile[]): string {
+  const parts = chainDatasets.flatMap((dataset) => {
+    const of = filesOf(files, dataset);
+    if (of.length === 0) return [];
+    const { kind, time, ...own } = fields[dataset];
+    const rest = Object.entries({ ...defaults, ...own }).map(([name, expression]) => `${expression} AS f_${name}`);
+    return [
+      `SELECT ${kind} AS f_kind, block_number AS f_block, log_index AS f_log, toUnixTimestamp(${time}) AS f_time, tx_hash AS f_tx, condition_id AS f_condition, ${rest.join(', ')} FROM (${rowsOf(dataset, of)})`,
+    ];
+  });
+  const names = ['kind', 'block', 'log', 'time', 'tx', 'condition', ...Object.keys(defaults)];
+  return `SELECT ${names.map((name) => `f_${name} AS ${name}`).join(', ')} FROM (${parts.join(' UNION ALL ')}) ORDER BY f_block, f_log LIMIT 1 BY f_block, f_log`;
+}
+
+/** Ticks as `ImportedTick`, each once, by time. */
+export const tickRowsSql = (files: readonly ExportedFile[]): string =>
+  `SELECT feed, twap_window_s AS window, toUnixTimestamp64Milli(tick_at) AS time, toUnixTimestamp64Milli(received_at) AS received, toString(price) AS price,
+    if(bid IS NULL, NULL, toString(assumeNotNull(bid))) AS bid, if(ask IS NULL, NULL, toString(assumeNotNull(ask))) AS ask
+  FROM (${rowsOf('ticks', filesOf(files, 'ticks'))} ) AS t ORDER BY tick_at, t.feed, twap_window_s, tick_id LIMIT 1 BY tick_id`;
+
+/** A condition with its names, the tokens of its fills with their labels, and its resolution. */
+export interface ConditionRow {
+  readonly condition: string;
+  readonly slug: string;
+  readonly event: string;
+  readonly labels: readonly (readonly [token: string, outcome: string])[];
+  readonly oracle: string;
+  readonly question: string;
+  /** 0: not settled. */
+  readonly resolved: number;
+  readonly payouts: readonly string[];
+}
+
+export function conditionsSql(files: readonly ExportedFile[]): string {
+  const parts = chainDatasets.flatMap((dataset) => {
+    const of = filesOf(files, dataset);
+    if (of.length === 0) return [];
+    const labels =
+      dataset === 'trade_parties' ? '[(toString(token_id), outcome)]' : "CAST([], 'Array(Tuple(String, String))')";
+    const resolution =
+      dataset === 'resolutions'
+        ? 'oracle AS f_oracle, question_id AS f_question, toUnixTimestamp(resolved_at) AS f_resolved, payouts AS f_payouts'
+        : "'' AS f_oracle, '' AS f_question, 0 AS f_resolved, emptyArrayString() AS f_payouts";
+    return [
+      `SELECT condition_id, slug, event_slug, ${labels} AS f_labels, ${resolution} FROM (${rowsOf(dataset, of)}) WHERE condition_id != ''`,
+    ];
+  });
+  return `SELECT condition_id AS condition, max(c.slug) AS slug, max(event_slug) AS event, arraySort(groupUniqArrayArray(f_labels)) AS labels,
+    max(f_oracle) AS oracle, max(f_question) AS question, max(f_resolved) AS resolved, max(f_payouts) AS payouts
+  FROM (${parts.join(' UNION ALL ')}) AS c GROUP BY condition_id ORDER BY condition_id`;
+}

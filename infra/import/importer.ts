@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Engine, openEngine } from '../clickhouse/embedded/engine.js';
+import { FatalError } from '../errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { ImportArguments } from './arguments.js';
+import { type ExportedFile, exportedFiles, missingDatasets } from './exported-files.js';
+import { IMPORT_FORMAT, type ImportedChainFile, type ImportedFile, type ImportManifest } from './format.js';
+import { type ConditionRow, chainDatasets, chainRowsSql, conditionsSql, text, tickRowsSql } from './import.sql.js';
+import { importedMarket } from './markets.js';
+
+const MEMORY_BYTES = 1024 ** 3;
+const DAY_S = 86_400;
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+async function rowsOf<T>(engine: Engine, sql: string): Promise<T[]> {
+  const lines = (await engine.queryText(sql, 'JSONEachRow')).split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as T);
+}
+
+export interface ImportReport {
+  readonly manifest: ImportManifest;
+  readonly rows: number;
+  readonly ticks: number;
+}
+
+/**
+ * Turns files of `npm run export` into a recorded source. The manifest is written last, so that an interrupted import is no source; a repeated one
+ * replaces it. Throws UsageError when there is nothing to import, FatalError for files that do not belong together.
+ */
+export async function importExport(
+  deps: { readonly logger: Logger; readonly print: (line: string) => void },
+  { folder, out }: ImportArguments,
+): Promise<ImportReport> {
+  const { logger, print } = deps;
+  // The engine resolves relative names against a directory of its own.
+  const files = exportedFiles(resolve(folder));
+  for (const line of missingDatasets(files)) print(line);
+  await mkdir(out, { recursive: true });
+  await rm(join(out, 'manifest.json'), { force: true });
+  const directory = await mkdtemp(join(resolve(out), '.engine-'));
+  const engine = await openEngine({ directory, memoryBytes: MEMORY_BYTES, logger });
+  try {
+    const write = async (name: string, sql: string): Promise<ImportedFile & { path: string }> => {
+      const path = join(resolve(out), name);
+      await rm(path, { force: true });
+      await engine.queryText(
+        `${sql} INTO OUTFILE ${text(path)} COMPRESSION 'gzip' FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 0`,
+      );
+      const [counted] = await rowsOf<{ n: string }>(
+        engine,
+        `SELECT toString(count()) AS n FROM file(${text(path)}, LineAsString, 'line String')`,
+      );
+      return { file: name, path, sha256: await sha256Of(path), rows: Number(counted?.n ?? 0) };
+    };
+    const days = [...new Set(files.map(({ day }) => day))].sort();
+    const chain: ImportedChainFile[] = [];
+    const ticks: ImportedFile[] = [];
+    for (const day of days) {
+      const ofDay = files.filter((file) => file.day === day);
+      const written: string[] = [];
+      if (isOfChain(ofDay)) {
+        const { path, ...file } = await write(`chain-${day}.ndjson.gz`, chainRowsSql(ofDay));
+        if (file.rows > 0) chain.push({ ...file, ...(await blocksOf(engine, path)) });
+        written.push(`${file.rows.toLocaleString('en')} rows of the chain`);
+      }
+      if (ofDay.some(({ dataset }) => dataset === 'ticks')) {
+        const { path, ...file } = await write(`ticks-${day}.ndjson.gz`, tickRowsSql(ofDay));
+        if (file.rows > 0) ticks.push(file);
+        written.push(`${file.rows.toLocaleString('en')} ticks`);
+      }
+      print(`${day}  ${written.join(', ')}`);
+    }
+    assertAscending(chain);
+    const conditions = isOfChain(files) ? await rowsOf<ConditionRow>(engine, conditionsSql(files)) : [];
+    const markets = conditions.flatMap((row) => importedMarket(row) ?? []);
+    const marketsFile = join(out, 'markets.json');
+    await writeFile(marketsFile, JSON.stringify(markets));
+    const dayS = (day: string | undefined) => Date.parse(`${day}T00:00:00Z`) / 1000;
+    const manifest: ImportManifest = {
+      format: IMPORT_FORMAT,
+      from_s: dayS(days[0]),
+      to_s: dayS(days.at(-1)) + DAY_S,
+      chain,
+      ticks,
+      markets: { file: 'markets.json', sha256: await sha256Of(marketsFile), rows: markets.length },
+    };
+    const draft = join(out, 'manifest.json.partial');
+    await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(draft, join(out, 'manifest.json'));
+    const sum = (list: readonly ImportedFile[]) => list.reduce((total, { rows }) => total + rows, 0);
+    return { manifest, rows: sum(chain), ticks: sum(ticks) };
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+const isOfChain = (files: readonly ExportedFile[]): boolean =>
+  files.some(({ dataset }) => (chainDatasets as readonly string[]).includes(dataset));
+
+async function blocksOf(
+  engine: Engine,
+  path: string,
+): Promise<Pick<ImportedChainFile, 'blocks' | 'first_block' | 'last_block'>> {
+  const [found] = await rowsOf<Record<string, string>>(
+    engine,
+    `SELECT toString(uniqExact(block)) AS blocks, toString(min(block)) AS first_block, toString(max(block)) AS last_block
+    FROM file(${text(path)}, JSONEachRow, 'block UInt64')`,
+  );
+  return {
+    blocks: Number(found?.blocks),
+    first_block: Number(found?.first_block),
+    last_block: Number(found?.last_block),
+  };
+}
+
+function assertAscending(chain: readonly ImportedChainFile[]): void {
+  chain.forEach((file, index) => {
+    const before = chain[index - 1];
+    if (before !== undefined && file.first_block <= before.last_block)
+      throw new FatalError(
+        `${file.file} begins with block ${file.first_block}, ${before.file} ends with ${before.last_block}: the files are of different chains`,
+      );
+  });
+}
