@@ -80,6 +80,7 @@ html.dark-mode .swagger-ui .scheme-container .btn.authorize svg { fill: #ffffff;
 .swagger-ui .opblock.opblock-post .opblock-summary-method { background: #176f30; }
 .swagger-ui .opblock.opblock-patch .opblock-summary-method, .swagger-ui .opblock.opblock-put .opblock-summary-method { background: #7a4a00; }
 .swagger-ui .opblock.opblock-delete .opblock-summary-method { background: #b42318; }
+.swagger-ui table.headers td, .swagger-ui td.header-col, html.dark-mode .swagger-ui td.header-col { color: var(--text); }
 .swagger-ui .btn.cancel, html.dark-mode .swagger-ui .btn.cancel { color: var(--text); border-color: var(--muted); }
 .swagger-ui .highlight-code, .swagger-ui .highlight-code > pre, .swagger-ui .opblock-body pre.microlight, .swagger-ui .opblock-body pre.example { max-height: none; overflow: visible !important; white-space: pre-wrap; overflow-wrap: anywhere; color: var(--text) !important; background: var(--code) !important; border: 1px solid var(--line); }
 .swagger-ui .opblock-body pre.microlight *, .swagger-ui .opblock-body pre.example * { color: inherit !important; }

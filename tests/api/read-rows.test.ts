@@ -189,7 +189,7 @@ it.each<[string, number]>([
   [`/v3/markets/${token(5)}/candles`, 2 * RANGE],
   ['/v3/markets/slug/market-3/candles?resolution=1m', 3 * RANGE],
   [`/v3/tokens/${token(5)}`, RANGE],
-  [`/v3/conditions/${C}`, RANGE],
+  [`/v3/conditions/${C}`, 2 * RANGE],
   ['/v3/resolutions', RANGE + 2 * TITLES],
   [`/v3/wallets/${W}`, RANGE + PRICE_ROWS],
   [`/v3/wallets/${W}/combos/positions`, RANGE],

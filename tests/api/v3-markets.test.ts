@@ -96,6 +96,10 @@ describe('/v3 markets', () => {
     expect(await slugs('q=snow%20rain')).toEqual([]);
     expect(await slugs('q=%3F')).toEqual(['snow-lisbon-may', 'hail', 'rain']);
     expect(await slugs('q=%25')).toEqual([]);
+    // Parts of words; the open market that is traded before the others.
+    expect(await slugs('q=now%20lisb&sort=current')).toEqual(['snow-lisbon-may']);
+    const current = await slugs('q=%3F&sort=current');
+    expect([current[0], current.toSorted()]).toEqual(['snow-lisbon-may', ['hail', 'rain', 'snow-lisbon-may']]);
     expect(await slugs('q=%3F&limit=1&offset=1')).toEqual(['hail']);
     expect((await get('/v3/markets/search?q=may')).data).toEqual([
       {
@@ -193,10 +197,16 @@ describe('/v3 markets', () => {
       payout_denominator: '1',
       winning_outcome_index: 0,
       tags: ['Weather'],
+      resolved_at: expect.stringMatching(/^\d{13}$/),
+      oracle: expect.stringMatching(/^0x[0-9a-f]{40}$/),
+      resolution_tx: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
     expect(await get(`/v3/conditions/${hail.conditionId}`)).toMatchObject({
       payout_numerators: [],
       payout_denominator: '0',
+      resolved_at: null,
+      oracle: null,
+      resolution_tx: null,
     });
     expect(await rejectionOf(`/v3/conditions/${hex32(5)}`)).toEqual([404, { error: 'condition not found' }]);
     expect((await get('/v3/resolutions')).data).toEqual([

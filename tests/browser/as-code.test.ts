@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
   /** Cells and title of the last column's hash of a list. */
   const hashes = (page: Page, list: string) =>
     page.evaluate(
-      `[...document.querySelectorAll('#${list} tbody tr')].map((row) => row.querySelector('span.mono[title^="0x"]')?.title ?? null)`,
+      `[...document.querySelectorAll('#${list} tbody tr')].map((row) => row.querySelector('a[href*="/tx/"]')?.title.split(' ')[0] ?? null)`,
     ) as Promise<(string | null)[]>;
   const cells = (page: Page, list: string, column: number) =>
     page.evaluate(

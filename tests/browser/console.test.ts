@@ -200,7 +200,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.getByLabel('Preset').selectOption('deposits');
     await expect.poll(now).toBe('Now: no event of this preset in the last 24 hours.');
     await page.getByLabel('Preset').selectOption('trades');
-    await page.getByRole('textbox', { name: 'Slugs' }).fill('no-such-market');
+    await page.getByRole('textbox', { name: 'Wallets' }).fill(`0x${'0'.repeat(38)}aa`);
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByText('Connected.').waitFor();
     const why = () => page.locator('#silence').textContent();
@@ -215,7 +215,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await expect
       .poll(why, { timeout: 20_000 })
       .toMatch(
-        /^No event for \d+ s: [\d,]+ events passed, none matches preset trades with slugs\. Remove a filter to see more\. oracle is disconnected\.$/,
+        /^No event for \d+ s: [\d,]+ events passed, none matches preset trades with wallets\. Remove a filter to see more\. oracle is disconnected\.$/,
       );
     await page.getByRole('button', { name: 'Disconnect' }).click();
     await expect.poll(why).toBe('');

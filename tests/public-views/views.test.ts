@@ -40,6 +40,7 @@ describe('the public database', () => {
       'positions',
       'prices_now',
       'redemptions',
+      'resolutions',
       'social_posts',
       'splits_merges',
       'tags',

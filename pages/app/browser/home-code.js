@@ -98,11 +98,23 @@ export function searchCode(words, page) {
     socket: [],
     sql: [
       {
-        title: 'markets, open ones first',
-        text: `SELECT condition_id, question, status, catalogue_volume_usd, tags
-FROM markets
-WHERE ${conditions.join('\n  AND ')}
-ORDER BY status = 'live' DESC, catalogue_volume_usd DESC, condition_id
+        title: 'markets',
+        text: `WITH found AS (
+  SELECT condition_id, question, status, catalogue_volume_usd, token_ids, ifNull(toUnixTimestamp(end_at), 4294967295) AS end_s,
+    is_active AND NOT is_closed AND end_s > toUnixTimestamp(now()) AS is_open
+  FROM markets
+  WHERE ${conditions.join('\n    AND ')}
+)
+SELECT f.condition_id AS condition_id, any(f.question) AS question, any(f.status) AS status,
+  any(f.catalogue_volume_usd) AS catalogue_volume_usd, sum(v.usd) AS traded_usd
+FROM (SELECT *, arrayJoin(token_ids) AS token_id FROM found) AS f
+LEFT JOIN (
+  SELECT token_id, sum(match_usd) AS usd FROM candles_1d
+  WHERE token_id IN (SELECT arrayJoin(token_ids) FROM found) GROUP BY token_id
+) AS v ON v.token_id = f.token_id
+GROUP BY f.condition_id
+ORDER BY multiIf(sum(v.usd) > 0, if(max(f.is_open), 0, 1), max(f.is_open), 2, 3) AS class, if(class = 2, max(f.end_s), 0),
+  greatest(any(f.catalogue_volume_usd), sum(v.usd)) DESC, condition_id
 LIMIT ${page}`,
       },
     ],
