@@ -5,6 +5,7 @@ import { describeRedisRateLimits } from '../api/rate-limit-suite.js';
 import { describeKafkaOnly } from '../conformance/kafka-only.js';
 import { describeLog } from '../conformance/log-conformance.js';
 import { describeRegistry } from '../registry/registry-suite.js';
+import { describeCompose } from './compose.js';
 import { whyNoDocker } from './docker.js';
 import { type Images, openImages } from './images.js';
 import { describeProductImage } from './product-image.js';
@@ -59,5 +60,6 @@ if (missing !== null) {
       startRedisContainer(await images.server('redis'), port),
     );
     describeProductImage(() => images);
+    describeCompose(() => images);
   });
 }

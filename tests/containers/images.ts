@@ -48,7 +48,7 @@ export async function openImages(): Promise<Images> {
         const dockerfile = ['--file', resolve('infra/deploy/Dockerfile'), resolve('.')];
         // With tags the stages remain as a cache for the next run.
         if (daemon.isOwn)
-          for (const stage of ['packages', 'production'])
+          for (const stage of ['packages', 'build', 'production'])
             await build('--target', stage, '--tag', `oddstream-test/${stage}`, ...dockerfile);
         const labels = ['--build-arg', `VERSION=${productVersion()}`, '--build-arg', `REVISION=${TEST_REVISION}`];
         await build('--tag', PRODUCT, ...labels, ...dockerfile);

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 /** Services of infra/deploy/compose.yaml that are not built from this repository and that these tests run. */
 export type ServerName = 'kafka' | 'schema-registry' | 'clickhouse' | 'redis';
 
-const composeFile = resolve('infra/deploy/compose.yaml');
+export const composeFile = resolve('infra/deploy/compose.yaml');
 
 const variable = (name: string): string | undefined => process.env[name] || undefined;
 
