@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { READABLE_SYSTEM_TABLES } from '../../infra/clickhouse/embedded/analyst-rules.js';
 import { environmentVariables, loadConfig } from '../../infra/config/config.js';
 import { hostRejection } from '../../infra/http/request-guard.js';
@@ -61,21 +62,80 @@ describe('settings', () => {
     for (const name of named) expect(known, name).toContain(name);
   });
 
+  /** Configuration of a service of the compose file with these variables of .env. */
+  const configOf = (name: string, variables: Record<string, string> = {}) => {
+    const given = new Map([
+      ...settings(block('x-environment', '')),
+      ...settings(block('x-reader', '')),
+      ...settings(block(name, '  ')),
+    ]);
+    const filled = [...given].map(([key, value]) => [
+      key,
+      value.replace(
+        /\$\{(\w+)(:?[-?])([^}]*)\}/,
+        (_, variable, how, text) => variables[variable] ?? (how === ':-' ? text : 'a secret of some length'),
+      ),
+    ]);
+    return loadConfig(Object.fromEntries(filled));
+  };
+
   it('result in a configuration that the processes accept', () => {
     for (const name of services) {
-      const given = new Map([
-        ...settings(block('x-environment', '')),
-        ...settings(block('x-reader', '')),
-        ...settings(block(name, '  ')),
-      ]);
-      const filled = [...given].map(([key, value]) => [
-        key,
-        value.replace(/\$\{\w+(:?[-?])([^}]*)\}/, (_, how, text) => (how === ':-' ? text : 'a secret of some length')),
-      ]);
-      const config = loadConfig(Object.fromEntries(filled));
+      const config = configOf(name);
       expect(config.host).toBe('0.0.0.0');
       expect(config.logUrl).toBe('kafka://kafka:9092');
     }
+  });
+
+  it('of a proxy in front reach the api and the sockets, which allow its names', () => {
+    const variables = {
+      PUBLIC_URL: 'https://api.example.com',
+      EVENT_SOCKET_URL: 'wss://events.example.com/ws',
+      ORDERBOOK_SOCKET_URL: 'wss://books.example.com/ws',
+    };
+    for (const name of ['api', 'stream-gateway'])
+      expect(configOf(name, variables).allowedHosts, name).toEqual(
+        expect.arrayContaining(['api.example.com', 'events.example.com', 'books.example.com']),
+      );
+    expect(configOf('api', variables).eventSocketUrl).toBe(variables.EVENT_SOCKET_URL);
+    for (const name of Object.keys(variables)) expect(read('example.env')).toMatch(new RegExp(`^${name}=$`, 'm'));
+  });
+});
+
+describe('the compose file of a cluster', () => {
+  const cluster = parse(read('clickhouse/cluster/compose.yaml'), { merge: true }) as {
+    services: Record<string, { image?: string; environment: Record<string, unknown>; volumes: string[] }>;
+  };
+  const named = (file: string, tag: string) =>
+    [...read(`clickhouse/cluster/${file}`).matchAll(new RegExp(`<${tag}>([^<]+)</${tag}>`, 'g'))].map(
+      (match) => match[1] as string,
+    );
+  const ofPrefix = (prefix: string) => Object.keys(cluster.services).filter((name) => name.startsWith(prefix));
+
+  it('starts the nodes and Keepers that cluster.xml and keeper.xml name, each with its number', () => {
+    const nodes = ofPrefix('clickhouse').map((name) => {
+      const { ODDSTREAM_SHARD, ODDSTREAM_REPLICA } = cluster.services[name]?.environment ?? {};
+      // The first node is the service of compose.yaml, with a further name.
+      expect([`clickhouse-${ODDSTREAM_SHARD}-${ODDSTREAM_REPLICA}`, 'clickhouse']).toContain(name);
+      return `clickhouse-${ODDSTREAM_SHARD}-${ODDSTREAM_REPLICA}`;
+    });
+    const keepers = ofPrefix('keeper').map((name) => {
+      expect(name).toBe(`keeper-${cluster.services[name]?.environment.KEEPER_ID}`);
+      return name;
+    });
+    expect(named('cluster.xml', 'host').sort()).toEqual([...nodes, ...keepers].sort());
+    expect(named('keeper.xml', 'hostname')).toEqual(keepers);
+  });
+
+  it('gives every process the name of the cluster, and uses the same server as compose.yaml, and files that exist', () => {
+    for (const name of services)
+      expect(cluster.services[name]?.environment).toEqual({ CLICKHOUSE_CLUSTER: 'oddstream' });
+    expect(read('clickhouse/cluster/cluster.xml')).toContain('<oddstream>');
+    const serverImage = /image: (.*CLICKHOUSE_IMAGE.*)$/m.exec(compose)?.[1];
+    for (const name of ofPrefix('clickhouse-')) expect(cluster.services[name]?.image).toBe(serverImage);
+    for (const { volumes = [] } of Object.values(cluster.services))
+      for (const volume of volumes.filter((text) => text.startsWith('./')))
+        expect(existsSync(join(deploy, volume.split(':')[0] as string)), volume).toBe(true);
   });
 });
 

@@ -176,6 +176,16 @@ describe('deployments', () => {
     expect(requests.cpu).toBeDefined();
   });
 
+  it.each(deployments)('of $name reserves and limits memory as the compose file does', ({ name, container }) => {
+    const { services } = parse(readFileSync(resolve('infra/deploy/compose.yaml'), 'utf8'), { merge: true }) as {
+      services: Record<string, { mem_reservation: string; mem_limit: string }>;
+    };
+    const composed = (quantity: string | undefined) =>
+      megabytes(quantity?.replace(/[mg]$/, (unit) => `${unit.toUpperCase()}i`) ?? '');
+    expect(composed(services[name]?.mem_reservation)).toBe(megabytes(container.resources.requests.memory as string));
+    expect(composed(services[name]?.mem_limit)).toBe(megabytes(container.resources.limits.memory as string));
+  });
+
   it.each(deployments)(
     'of $name mounts the directories that the image writes, as its user, and has time to stop',
     ({ pod, container }) => {
