@@ -3,8 +3,6 @@ import type { CachedLookup, Lookup } from './catalog/cached-lookup.js';
 import { createChangeFeed } from './catalog/change-feed.js';
 import { type Condition, createConditionLookup } from './catalog/conditions.js';
 import { type CachedMetadataLookups, createMetadataLookups } from './catalog/metadata.js';
-import { createRankings, type Rankings } from './catalog/rankings.js';
-import { createPaginationSessions, type PaginationSessions } from './fills/pagination-sessions.js';
 import type { RowPage } from './fills/read-page.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
@@ -32,12 +30,8 @@ export interface Readers {
   readonly metadata: CachedMetadataLookups;
   readonly fills: FillReader;
   readonly titlesOf: TitleLookup;
-  readonly paginationSessions: PaginationSessions;
-  /** Pagination sessions over periodic snapshots: time of the snapshot, Unix ms. */
-  readonly snapshotSessions: PaginationSessions<number>;
   readonly walletEvents: WalletEventReader;
   readonly conditionsOf: Lookup<Condition>;
-  readonly rankings: Rankings;
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
   readonly topHolders: TopHolders;
@@ -58,13 +52,11 @@ export interface Readers {
 }
 
 export function createReaders(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Readers {
-  const paginationSessions = createPaginationSessions(deps);
   const changes = createChangeFeed(deps);
   const metadata = createMetadataLookups({ ...deps, changes });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const prices = createPriceLookup({ ...deps, changes });
   const readHourlyCloses = createHourlyClosesReader({ ...deps, changes });
-  const rankings = createRankings(deps);
   const walletPositionsCache = createTtlCache({
     maxEntries: 2_000,
     nowMs: deps.nowMs,
@@ -74,17 +66,14 @@ export function createReaders(deps: { tables: Tables; nowMs: () => number; dataV
   });
   return {
     metadata,
-    fills: createFillReader({ ...deps, paginationSessions }),
+    fills: createFillReader(deps),
     titlesOf: createTitleLookup(metadata),
-    paginationSessions,
-    snapshotSessions: createPaginationSessions<number>(deps),
-    walletEvents: createWalletEventReader({ ...deps, paginationSessions }),
+    walletEvents: createWalletEventReader(deps),
     conditionsOf: createConditionLookup(metadata),
-    rankings,
     pnl: createPnlReader(deps),
     positions: createPositionReader({ tables: deps.tables, walletPositionsCache, prices, outcomesOf }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),
-    walletPositionPages: createWalletPositionPages({ ...deps, rankings, prices, outcomesOf }),
+    walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,
     readHourlyCloses,
     pnlSeries: createPnlSeries({

@@ -138,27 +138,6 @@ it('evicts the entry that loads fastest among the oldest', async () => {
   expect((await load('fast', 200)).hit).toBe(false);
 });
 
-it('stores values as texts with packing, and evicts them as well', async () => {
-  const clock = { nowMs: 0 };
-  const cache = createTtlCache({
-    maxEntries: 10,
-    nowMs: () => clock.nowMs,
-    weigh: (value) => (value as string[]).length,
-    maxWeight: 3,
-    packing: { pack: (value) => JSON.stringify(value), unpack: (text) => JSON.parse(text) },
-  });
-  const value = ['a', 'b'];
-  expect((await cache.get('k', 100, async () => value)).value).toBe(value);
-  const copy = await cache.get<string[]>('k', 100, async () => ['x']);
-  expect(copy).toEqual({ value, ageMs: 0, hit: true });
-  expect(copy.value).not.toBe(value);
-  await cache.get('other', 100, async () => ['c', 'd']);
-  expect((await cache.get('k', 100, async () => ['y'])).value).toEqual(['y']);
-  clock.nowMs = 100;
-  expect((await cache.get('other', 100, async () => ['z'])).value).toEqual(['z']);
-  expect((await cache.get('other', 100, async () => [])).value).toEqual(['z']);
-});
-
 it('neither returns a value of another dataVersion nor waits for its load', async () => {
   let version = 'half';
   const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => version });

@@ -1,5 +1,3 @@
-import { createTextStore } from './text-store.js';
-
 /** A value and its age. `hit`: it was computed for an earlier request. */
 export interface Cached<T> {
   readonly value: T;
@@ -29,7 +27,6 @@ interface Loaded extends Entry {
 }
 /** A cached entry. */
 interface StoredEntry extends Entry {
-  /** undefined if the value is stored as text. */
   value: unknown;
   weight: number;
 }
@@ -52,14 +49,10 @@ export function createTtlCache(options: {
   maxWeight?: number;
   /** Version of the tables' content: values that were loaded under another version are not returned. Without it only the age counts. */
   dataVersion?: (() => unknown) | undefined;
-  /** Stores values as texts outside of V8's heap; for large values that are rarely requested again. */
-  packing?: { readonly pack: (value: unknown) => string; readonly unpack: (text: string) => unknown };
 }): TtlCache {
   const weigh = options.weigh ?? (() => 0);
   const dataVersion = options.dataVersion ?? (() => undefined);
   const maxWeight = options.maxWeight ?? Number.POSITIVE_INFINITY;
-  const { packing } = options;
-  const texts = packing === undefined ? null : createTextStore();
   let totalWeight = 0;
   const entries = new Map<string, StoredEntry>();
   const loading = new Map<string, { readonly dataVersion: unknown; readonly done: Promise<Loaded> }>();
@@ -67,7 +60,6 @@ export function createTtlCache(options: {
   const drop = (key: string) => {
     totalWeight -= entries.get(key)?.weight ?? 0;
     entries.delete(key);
-    texts?.delete(key);
   };
   const cheapest = (): string | undefined => {
     let [found, tookMs, seen] = [undefined as string | undefined, Number.POSITIVE_INFINITY, 0];
@@ -88,8 +80,7 @@ export function createTtlCache(options: {
     sweep();
     drop(key);
     const weight = weigh(value);
-    entries.set(key, { ...entry, weight, value: packing === undefined ? value : undefined });
-    if (packing !== undefined) texts?.set(key, { text: packing.pack(value), expiresAtS: 0 });
+    entries.set(key, { ...entry, weight, value });
     totalWeight += weight;
     while (entries.size > options.maxEntries || totalWeight > maxWeight) {
       const next = cheapest();
@@ -133,8 +124,7 @@ export function createTtlCache(options: {
         if (ageMs >= 0 && ageMs < found.ttlMs) {
           // A failed background refresh is not an error: the cached value is still valid, and the next load after its expiry reports the failure.
           if (found.tookMs >= SLOW_LOAD_MS && ageMs > found.ttlMs / 2) loaded(key, ttlMs, load).catch(() => undefined);
-          const value = packing === undefined ? found.value : packing.unpack(texts?.get(key)?.text ?? '');
-          return { value: value as T, ageMs, hit: true };
+          return { value: found.value as T, ageMs, hit: true };
         }
       }
       return { value: (await loaded(key, ttlMs, load)).value as T, ageMs: 0, hit: false };

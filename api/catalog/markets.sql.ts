@@ -70,13 +70,13 @@ export const MAX_RANKED = 10_000;
 export const searchSorts = ['volume', 'current'] as const;
 export type SearchSort = (typeof searchSorts)[number];
 
-/** Condition ids of markets whose question, slug and event title contain every word, case-insensitively. `nowS`: a market that ended earlier is not open. */
+/** Condition ids and sort values of markets whose question, slug and event title contain every word, case-insensitively; ascending for `current`. `nowS`: a market that ended earlier is not open. */
 export function searchMarketsSql(words: readonly string[], sort: SearchSort, nowS: number): Sql {
   const text = `concat(question, '\\n', slug, '\\n', ifNull(event_title, ''))`;
   return {
     text:
       sort === 'volume'
-        ? `SELECT condition_id AS id
+        ? `SELECT condition_id AS id, volume AS value
       FROM markets FINAL
       WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
       ORDER BY volume DESC, condition_id
@@ -87,15 +87,16 @@ export function searchMarketsSql(words: readonly string[], sort: SearchSort, now
         FROM markets FINAL
         WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
       )
-      SELECT f.condition_id AS id
+      SELECT f.condition_id AS id, multiIf(sum(v.traded) > 0, if(max(f.is_open), 0, 1), max(f.is_open), 2, 3) AS class,
+        toInt256(class) * toInt256('1000000000000000000000000000000000000') + toInt256(if(class = 2, max(f.end_s), 0)) * toInt256('10000000000000000000000000')
+          - toInt256(round(least(greatest(max(f.volume) * 1e6, toFloat64(sum(v.traded))), 1e18))) AS value
       FROM (SELECT condition_id, volume, end_s, is_open, arrayJoin(token_ids) AS token_id FROM found) AS f
       LEFT JOIN (
         SELECT token_id, sum(token_volumes.usdc) AS traded FROM token_volumes
         WHERE token_id IN (SELECT arrayJoin(token_ids) FROM found) GROUP BY token_id
       ) AS v ON v.token_id = f.token_id
       GROUP BY f.condition_id
-      ORDER BY multiIf(sum(v.traded) > 0, if(max(f.is_open), 0, 1), max(f.is_open), 2, 3) AS class, if(class = 2, max(f.end_s), 0),
-        greatest(max(f.volume) * 1e6, toFloat64(sum(v.traded))) DESC, id
+      ORDER BY value, id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
     params: { words, rows: MAX_RANKED, now: nowS },
@@ -103,18 +104,18 @@ export function searchMarketsSql(words: readonly string[], sort: SearchSort, now
 }
 
 export type TagSort = 'volume_all_time' | 'liquidity' | 'created_at';
-const TAG_ORDER: Readonly<Record<TagSort, string>> = {
-  volume_all_time: 'volume DESC',
-  liquidity: 'liquidity DESC',
-  created_at: 'created_at DESC NULLS LAST',
+const TAG_VALUES: Readonly<Record<TagSort, string>> = {
+  volume_all_time: 'volume',
+  liquidity: 'liquidity',
+  created_at: 'toUnixTimestamp64Milli(created_at)',
 };
 
-/** Condition ids of the markets of a tag. */
+/** Condition ids and sort values of the markets of a tag. */
 export const taggedMarketsSql = (tag: string, sort: TagSort): Sql => ({
-  text: `SELECT condition_id AS id
+  text: `SELECT condition_id AS id, ${TAG_VALUES[sort]} AS value
       FROM markets FINAL
       WHERE has(tag_slugs, {tag:String})
-      ORDER BY ${TAG_ORDER[sort]}, condition_id
+      ORDER BY value DESC NULLS LAST, condition_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
   params: { tag, rows: MAX_RANKED },

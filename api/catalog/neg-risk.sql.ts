@@ -2,13 +2,18 @@ import type { Sql } from '../tables/port.js';
 import type { Millis, SqlBool } from '../tables/values.js';
 import { MAX_RANKED } from './markets.sql.js';
 
+export interface RankedEvent {
+  readonly id: string;
+  readonly questions: number | string;
+}
+
 /** Ids of neg-risk events with a title, most questions first. A market id that several events carry is listed once. */
 export const negRiskIdsSql = (): Sql => ({
-  text: `SELECT assumeNotNull(neg_risk_market_id) AS id
+  text: `SELECT assumeNotNull(neg_risk_market_id) AS id, max(length(market_condition_ids)) AS questions
       FROM events FINAL
       WHERE neg_risk_market_id IS NOT NULL AND neg_risk_market_id != '' AND title != ''
       GROUP BY id
-      ORDER BY max(length(market_condition_ids)) DESC, id
+      ORDER BY questions DESC, id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
   params: { rows: MAX_RANKED },

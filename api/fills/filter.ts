@@ -27,7 +27,7 @@ export interface FillFilter {
   readonly matchesOnly: boolean;
   /** Exclusive bound: only fills after this one in the order of the page. */
   readonly beyond: LogPosition | null;
-  /** Inclusive upper bound: the newest fill of the first page of the pagination session. */
+  /** Inclusive upper bound: the newest fill when the first page was read. */
   readonly atMost: LogPosition | null;
 }
 

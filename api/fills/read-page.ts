@@ -1,7 +1,7 @@
-import type { Cached, TtlCache } from '../cache/ttl-cache.js';
-import type { Page } from './filter.js';
-import { formatCursor, type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
-import type { PaginationSessions } from './pagination-sessions.js';
+import type { SnapshotOffset } from '../pagination/cursor.js';
+import type { FillFilter, Page } from './filter.js';
+import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
+import type { FillReader } from './reader.js';
 
 export interface RowPage<Row> {
   readonly rows: readonly Row[];
@@ -17,50 +17,31 @@ export function toPage<Row extends LogPositionRow>(found: readonly Row[], limit:
   return { rows, hasMore: found.length > limit, last: last === undefined ? null : logPositionOf(last) };
 }
 
-/**
- * One page of a list in chain order. `load` reads one row more than the page, up to and including `atMost`. Pages newest first count from
- * the newest row of the session's first page; with `beyond` the page starts after a cursor and needs no session.
- */
-export async function readPage<Row extends LogPositionRow>(options: {
-  paginationSessions: PaginationSessions;
-  sessionKey: string;
-  page: Page;
-  beyond: LogPosition | null;
-  load: (atMost: LogPosition | null) => Promise<readonly Row[]>;
-}): Promise<RowPage<Row>> {
-  const { paginationSessions, sessionKey, page } = options;
-  const counted = page.order === 'desc' && options.beyond === null;
-  const found = await options.load(counted && page.offset > 0 ? paginationSessions.asOf(sessionKey) : null);
-  if (counted && page.offset === 0)
-    paginationSessions.start(sessionKey, found[0] === undefined ? null : logPositionOf(found[0]));
-  return toPage(found, page.limit);
+export interface SnapshotPage<Row> {
+  readonly rows: readonly Row[];
+  readonly hasMore: boolean;
+  /** Start of the next page; null on the last one. */
+  readonly next: SnapshotOffset | null;
 }
 
 /**
- * A page that may come from the cache. The cache key includes the row that the session counts from, so that cached pages of different ages
- * still form one list without gaps or overlaps.
+ * A page, by offset, of rows that new fills can move (orders, fills of an order next to each other): the list contains the fills up to the newest one of
+ * the first page only. `start`: start of a later page.
  */
-export async function cachedPage<Row extends LogPositionRow>(options: {
-  cache: TtlCache;
-  paginationSessions: PaginationSessions;
-  /** Cache key of the list: its filters and page. */
-  name: string;
-  sessionKey: string;
+export async function readSnapshotPage<Row extends LogPositionRow>(options: {
+  fills: Pick<FillReader, 'newest'>;
+  filter: FillFilter;
   page: Page;
-  beyond: LogPosition | null;
-  ttlMs: number;
-  load: (atMost: LogPosition | null) => Promise<RowPage<Row>>;
-}): Promise<Cached<RowPage<Row>>> {
-  const { paginationSessions, sessionKey, page } = options;
-  const counted = page.order === 'desc' && options.beyond === null;
-  const atMost = counted && page.offset > 0 ? paginationSessions.asOf(sessionKey) : null;
-  const cached = await options.cache.get(
-    `${options.name} ${page.offset} ${page.limit} ${atMost === null ? '' : formatCursor(atMost)}`,
-    options.ttlMs,
-    () => options.load(atMost),
-  );
-  const [first] = cached.value.rows;
-  if (counted && page.offset === 0)
-    paginationSessions.start(sessionKey, first === undefined ? null : logPositionOf(first));
-  return cached;
+  start: SnapshotOffset | null;
+  load: (filter: FillFilter, page: Page) => Promise<RowPage<Row>>;
+}): Promise<SnapshotPage<Row>> {
+  const { fills, filter, page, start, load } = options;
+  const offset = start?.offset ?? page.offset;
+  // The first row of the first page, newest first, is the newest fill.
+  const isNewestFirst = page.order === 'desc' && offset === 0;
+  const bound = start?.atMost ?? (isNewestFirst ? null : await fills.newest(filter));
+  const { rows, hasMore } = await load({ ...filter, atMost: bound }, { ...page, offset });
+  const [first] = rows;
+  const atMost = bound ?? (first === undefined ? null : logPositionOf(first));
+  return { rows, hasMore, next: hasMore && atMost !== null ? { atMost, offset: offset + page.limit } : null };
 }

@@ -15,22 +15,16 @@ import {
 } from './fills.sql.js';
 import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from './filter.js';
 import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
-import type { PaginationSessions } from './pagination-sessions.js';
 import { type RowPage, toPage } from './read-page.js';
 import { type TokenChoice, type TokenSelection, tagListsOf, tokenQuery, tokensSql } from './tokens.sql.js';
 import { createWideTags } from './wide-tags.js';
 
 export interface FillReader {
-  /** Fills in chain order. `sessionKey` null, here and below: only the filter's own bounds apply. */
-  fills(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
+  /** Fills in chain order. */
+  fills(filter: FillFilter, page: Page): Promise<RowPage<FillRow>>;
   /** Single fills, those of an order adjacent. */
-  fillsByOrder(filter: FillFilter, page: Page, sessionKey: string | null): Promise<RowPage<FillRow>>;
-  groups(
-    filter: FillFilter,
-    page: Page,
-    grouping: Grouping,
-    sessionKey: string | null,
-  ): Promise<readonly FillGroupRow[]>;
+  fillsByOrder(filter: FillFilter, page: Page): Promise<RowPage<FillRow>>;
+  groups(filter: FillFilter, page: Page, grouping: Grouping): Promise<RowPage<FillGroupRow>>;
   /** Position of the newest fill that matches a filter. */
   newest(filter: FillFilter): Promise<LogPosition | null>;
   /** The tokens that match all of the given names; null if no name is given. */
@@ -39,43 +33,15 @@ export interface FillReader {
   tokens(selection: TokenSelection): Promise<readonly string[] | null>;
 }
 
-/** Reads pages of the fills tables. Pages by offset, newest first, count from the newest row of the session's first page. */
-export function createFillReader(deps: {
-  tables: Tables;
-  paginationSessions: PaginationSessions;
-  nowMs: () => number;
-}): FillReader {
-  const { tables, paginationSessions } = deps;
+/** Reads pages of the fills tables. */
+export function createFillReader(deps: { tables: Tables; nowMs: () => number }): FillReader {
+  const { tables } = deps;
   const wideTags = createWideTags(tables);
 
   const newestOf = async (filter: FillFilter): Promise<LogPosition | null> => {
     if (matchesNothing(filter)) return null;
     const [newest] = await tables.rows<LogPositionRow>(newestFillSql(filter));
     return newest === undefined ? null : logPositionOf(newest);
-  };
-
-  /** Adds the session's bound to the filter. `fixed`: new fills can move rows of this list in either direction. */
-  const withSnapshotBound = async (
-    filter: FillFilter,
-    page: Page,
-    sessionKey: string | null,
-    fixed: boolean,
-  ): Promise<FillFilter> => {
-    if (sessionKey === null || filter.beyond !== null || (page.order === 'asc' && !fixed)) return filter;
-    if (page.offset > 0) return { ...filter, atMost: paginationSessions.asOf(sessionKey) };
-    if (page.order === 'desc') return filter;
-    const bound = await newestOf(filter);
-    paginationSessions.start(sessionKey, bound);
-    return { ...filter, atMost: bound };
-  };
-  const remember = (
-    filter: FillFilter,
-    page: Page,
-    sessionKey: string | null,
-    first: LogPositionRow | undefined,
-  ): void => {
-    if (sessionKey === null || page.offset > 0 || page.order === 'asc' || filter.beyond !== null) return;
-    paginationSessions.start(sessionKey, first === undefined ? null : logPositionOf(first));
   };
 
   /** A page and one row more. */
@@ -112,28 +78,21 @@ export function createFillReader(deps: {
   };
 
   return {
-    async fills(filter, page, sessionKey) {
+    async fills(filter, page) {
       if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
-      const bounded = await withSnapshotBound(filter, page, sessionKey, false);
-      const recent = recentFillsFilter(bounded, page, deps.nowMs() / 1000);
+      const recent = recentFillsFilter(filter, page, deps.nowMs() / 1000);
       let found = recent === null ? [] : await read(recent, page);
-      if (found.length <= page.limit) found = await read(bounded, page);
-      remember(filter, page, sessionKey, found[0]);
+      if (found.length <= page.limit) found = await read(filter, page);
       return toPage(found, page.limit);
     },
-    async fillsByOrder(filter, page, sessionKey) {
+    async fillsByOrder(filter, page) {
       if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
-      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
-      const found = await tables.rows<FillRow>(fillsByOrderSql(bounded, page));
-      remember(filter, page, sessionKey, found[0]);
-      return toPage(found, page.limit);
+      return toPage(await tables.rows<FillRow>(fillsByOrderSql(filter, page)), page.limit);
     },
-    async groups(filter, page, grouping, sessionKey) {
-      if (matchesNothing(filter)) return [];
-      const bounded = await withSnapshotBound(filter, page, sessionKey, true);
-      const found = await tables.rows<FillGroupRow>(groupsSql(bounded, page, grouping));
-      remember(filter, page, sessionKey, found[0]);
-      return found;
+    async groups(filter, page, grouping) {
+      if (matchesNothing(filter)) return toPage<FillGroupRow>([], page.limit);
+      const oneMore = { ...page, limit: page.limit + 1 };
+      return toPage(await tables.rows<FillGroupRow>(groupsSql(filter, oneMore, grouping)), page.limit);
     },
     newest: newestOf,
     choose,

@@ -229,6 +229,7 @@ export function createApp(deps: AppDeps): Express {
           body,
         },
         {
+          endpoint: route.path,
           requestId: requestIdOf(response),
           clientIp: request.ip ?? '',
           headers: request.headers,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MoneyError, parseMoney } from '../../schemas/primitives/money.js';
-import { parseCursor } from '../fills/log-position.js';
 import { integerFrom, type ParamDoc, patternParam } from './params.js';
 
 const MAX_UINT64 = 2n ** 64n - 1n;
@@ -96,27 +95,6 @@ export function offsetParam(options: { invalid: string; tooDeep: string; max: nu
     })
     .meta({ type: 'integer', minimum: 0, maximum: options.max, description: 'Rows to skip. Default 0.' });
 }
-
-/** Cursor of an earlier page. `parse` returns null for malformed text. */
-export function parsedCursorParam<Position>(
-  parse: (text: string) => Position | null,
-  options: ParamDoc & { invalid: string },
-) {
-  return z
-    .string()
-    .transform((text, context): Position => {
-      const position = parse(text);
-      if (position === null) {
-        context.addIssue({ code: 'custom', message: options.invalid });
-        return z.NEVER;
-      }
-      return position;
-    })
-    .meta({ type: 'string', description: options.description });
-}
-
-/** Cursor `<block>-<log index>` of an earlier page. */
-export const cursorParam = (options: ParamDoc & { invalid: string }) => parsedCursorParam(parseCursor, options);
 
 /** Boolean: true or false, also as 1 or 0. */
 export function flagParam(options: ParamDoc & { invalid: string }) {

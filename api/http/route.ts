@@ -17,6 +17,8 @@ import {
 
 /** Properties of the request besides its inputs. */
 export interface RequestContext {
+  /** Path template of the route. */
+  readonly endpoint: string;
   readonly requestId: string;
   /** Address of the client: the socket's, or the forwarded one behind a trusted proxy. */
   readonly clientIp: string;

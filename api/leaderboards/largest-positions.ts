@@ -26,6 +26,8 @@ export interface LargestPosition {
 export interface LargestPositionsReader {
   /** Time of the newest snapshot, Unix milliseconds; null before the first. */
   newestSnapshot(): Promise<number | null>;
+  /** True while the snapshot is retained. */
+  exists(takenAtMs: number): Promise<boolean>;
   /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
   page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null>;
 }
@@ -33,14 +35,16 @@ export interface LargestPositionsReader {
 /** Reads the largest positions of all wallets from snapshots that the processors take periodically. */
 export function createLargestPositionsReader(deps: { tables: Tables }): LargestPositionsReader {
   const { tables } = deps;
+  const exists = async (takenAtMs: number) => (await tables.rows(largestSnapshotExistsSql(takenAtMs))).length > 0;
   return {
+    exists,
     async newestSnapshot() {
       const [row] = await tables.rows<{ at: number | string }>(newestLargestSnapshotSql());
       return row === undefined ? null : Number(row.at);
     },
     async page(page) {
       const rows = await tables.rows<LargestPositionRow>(largestPositionsSql(page));
-      if (rows.length === 0 && (await tables.rows(largestSnapshotExistsSql(page.takenAtMs))).length === 0) return null;
+      if (rows.length === 0 && !(await exists(page.takenAtMs))) return null;
       return rows.map((row) => ({
         rank: Number(row.rank),
         status: row.status,

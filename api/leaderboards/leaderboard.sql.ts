@@ -82,7 +82,7 @@ export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): S
       ) AS q ON q.token_id = p.token_id`;
   return {
     text: `WITH chosen AS (${chosen})
-      SELECT p.wallet AS id
+      SELECT p.wallet AS id, toString(toInt256(${metricExpressions[metric]})) AS value
       FROM (
         SELECT ${positionColumns}
         FROM positions_by_token FINAL
@@ -99,13 +99,28 @@ export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): S
 
 export interface TagRankRow {
   readonly id: string;
+  /** The metric, whole number as text. */
+  readonly value: string;
   /** Time of its snapshot, Unix milliseconds. */
   readonly at: number | string;
 }
 
+/** The metrics as columns of a snapshot. */
+const snapshotMetrics: Readonly<Record<RankingMetric, string>> = {
+  total: 'toInt256(realized_pnl) + toInt256(unrealized_pnl)',
+  realized: 'toInt256(realized_pnl)',
+  unrealized: 'toInt256(unrealized_pnl)',
+  profit: 'toInt256(gross_profit)',
+  loss: '-toInt256(gross_loss)',
+  volume: 'toInt256(volume)',
+  wins: 'toInt256(wins)',
+  positions: 'toInt256(positions)',
+};
+
 /** Ranks of a tag's leaderboard from the newest snapshot of each rank: an older snapshot with more wallets leaves its last ranks. */
 export const tagLeaderboardSql = (tag: string, metric: RankingMetric): Sql => ({
-  text: `SELECT argMax(wallet, taken_at) AS id, toUnixTimestamp64Milli(max(taken_at)) AS at FROM tag_leaderboards
+  text: `SELECT argMax(wallet, taken_at) AS id, toString(toInt256(argMax(${snapshotMetrics[metric]}, taken_at))) AS value, toUnixTimestamp64Milli(max(taken_at)) AS at
+      FROM tag_leaderboards
       WHERE tag = {tag:String} AND board = {board:String}
       GROUP BY rank
       ORDER BY rank

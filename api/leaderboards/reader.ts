@@ -1,6 +1,7 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
 import { emptyPnlSummary, type PnlReader, type PositionsSummary, positionsSummaryFrom } from '../pnl/reader.js';
+import { ordered } from '../positions/order.js';
 import type { Tables } from '../tables/port.js';
 import {
   type LeaderboardRow,
@@ -22,6 +23,12 @@ export interface RankedWallet {
   readonly rank: number;
   readonly wallet: string;
   readonly summary: PositionsSummary;
+}
+
+/** A wallet and its metric, base units or a number of positions. */
+export interface RankedValue {
+  readonly id: string;
+  readonly value: bigint;
 }
 
 export interface WalletsSummaries {
@@ -46,7 +53,7 @@ export interface LeaderboardReader {
     metric: RankingMetric,
     name: string,
     tag: string | null,
-  ): Promise<readonly string[]>;
+  ): Promise<readonly RankedValue[]>;
   /**
    * PnL of wallets over some tokens, in the order of `wallets`. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
    * their sums from it.
@@ -66,6 +73,16 @@ const SNAPSHOT_CACHE_MS = 60_000;
 
 /** Maximum age of the cached order of a market's wallets. */
 export const MAX_ORDER_AGE_MS = 60_000;
+
+const rankOf = (row: { readonly id: string; readonly value: string }): RankedValue => ({
+  id: row.id,
+  value: BigInt(row.value),
+});
+const byValue = {
+  key: (one: RankedValue) => one.value,
+  order: 'desc',
+  id: (one: RankedValue) => one.id,
+} as const;
 
 const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
   ...positionsSummaryFrom({ ...row, combo: false, last_at: 0 }),
@@ -113,9 +130,13 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache;
         if (tokens.among !== null && tag !== null) {
           const ranks = await tables.rows<TagRankRow>(tagLeaderboardSql(tag, metric));
           const newest = ranks[0]?.at;
-          if (newest !== undefined) return ranks.filter((row) => row.at === newest).map((row) => row.id);
+          if (newest !== undefined)
+            return ordered(
+              ranks.flatMap((row) => (row.at === newest ? rankOf(row) : [])),
+              byValue,
+            );
         }
-        return (await tables.rows<{ id: string }>(rankedByTokensSql(tokens, metric))).map((row) => row.id);
+        return (await tables.rows<{ id: string; value: string }>(rankedByTokensSql(tokens, metric))).map(rankOf);
       };
       return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },

@@ -1,3 +1,4 @@
+import type { LogPosition } from '../fills/log-position.js';
 import { MAX_LARGEST } from '../leaderboards/largest-positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
@@ -29,7 +30,10 @@ const statusConditions: Readonly<Record<AllWalletsStatus, string>> = {
 
 /** Makers of the newest fills with their tokens. The accounting may be a little behind the fills. */
 const recentCandidates = `SELECT f.maker AS wallet, f.token_id AS token_id, max((f.block_number, f.log_index)) AS place
-        FROM (SELECT maker, token_id, block_number, log_index FROM fills ORDER BY block_number DESC, log_index DESC LIMIT {candidates:UInt32}) AS f
+        FROM (
+          SELECT maker, token_id, block_number, log_index FROM fills
+          WHERE block_number <= {last_block:UInt64} AND (block_number, log_index) <= ({last_block:UInt64}, {last_log:UInt32})
+          ORDER BY block_number DESC, log_index DESC LIMIT {candidates:UInt32}) AS f
         GROUP BY wallet, token_id`;
 
 /** The snapshot has statuses of its own; those up to MAX_LARGEST are the largest of any, the others belong to one status. */
@@ -40,14 +44,17 @@ function largestCandidates({ status }: AllWalletsFilter): string {
         ORDER BY rank LIMIT {candidates:UInt32}`;
 }
 
-/** Positions that pass the filter, in order, among the first `candidates` of the order. `takenAtMs`: snapshot of the order by size. */
-export function allWalletPositionsSql(
-  sort: AllWalletsSort,
-  filter: AllWalletsFilter,
-  page: { readonly candidates: number; readonly takenAtMs: number },
-): Sql {
-  const params: Record<string, SqlValue> = { candidates: page.candidates };
-  if (sort === 'size') params.taken_at = page.takenAtMs;
+/** What an order is taken from: the fills up to one of them, by time; or a periodic snapshot, by size. */
+export type AllWalletsSnapshot = { readonly atMost: LogPosition } | { readonly takenAtMs: number };
+
+/** Positions that pass the filter, in order, among the first `candidates` of the order. */
+export function allWalletPositionsSql(filter: AllWalletsFilter, snapshot: AllWalletsSnapshot, candidates: number): Sql {
+  const params: Record<string, SqlValue> = { candidates };
+  const isRecent = 'atMost' in snapshot;
+  if (isRecent) {
+    params.last_block = snapshot.atMost.blockNumber;
+    params.last_log = snapshot.atMost.logIndex;
+  } else params.taken_at = snapshot.takenAtMs;
   const conditions = ['(p.token_id, p.wallet) IN (SELECT token_id, wallet FROM candidates)'];
   if (filter.status !== null) conditions.push(statusConditions[filter.status]);
   if (filter.minSize !== null) {
@@ -57,11 +64,11 @@ export function allWalletPositionsSql(
   // Only a filter looks at columns that later versions of a row change.
   const final = conditions.length > 1 ? ' FINAL' : '';
   return {
-    text: `WITH candidates AS (${sort === 'recent' ? recentCandidates : largestCandidates(filter)})
+    text: `WITH candidates AS (${isRecent ? recentCandidates : largestCandidates(filter)})
       SELECT c.wallet AS wallet, toString(c.token_id) AS token
       FROM candidates AS c
       WHERE (c.token_id, c.wallet) IN (SELECT p.token_id, p.wallet FROM positions_by_token AS p${final} WHERE ${conditions.join(' AND ')})
-      ORDER BY c.place ${sort === 'recent' ? 'DESC' : 'ASC'}, c.wallet, c.token_id
+      ORDER BY c.place ${isRecent ? 'DESC' : 'ASC'}, c.wallet, c.token_id
       LIMIT {candidates:UInt32}
       SETTINGS max_execution_time = 10`,
     params,

@@ -1,51 +1,70 @@
 import type { TtlCache } from '../cache/ttl-cache.js';
-import type { IdPrefix } from '../catalog/rankings.js';
+import { allFills } from '../fills/filter.js';
+import type { LogPosition } from '../fills/log-position.js';
+import type { FillReader } from '../fills/reader.js';
 import type { LargestPositionsReader } from '../leaderboards/largest-positions.js';
 import type { Tables } from '../tables/port.js';
 import {
   type AllWalletsFilter,
+  type AllWalletsSnapshot,
   type AllWalletsSort,
   allWalletPositionsSql,
   maxCandidates,
 } from './all-wallet-positions.sql.js';
 import { positionId } from './position.js';
 
-/** Number of candidates for the first page of an order: most filters keep enough of them. */
+/** Number of candidates for a first page: most filters keep enough of them. */
 const PREFIX_CANDIDATES = 1_000;
-/** Maximum age of an order on the first page of a pagination session. */
+/** Maximum age of an order. */
 const MAX_ORDER_AGE_MS = 30_000;
 
-export interface AllWalletPositions {
-  /** Prefix of an order: at least `rows` ids, or all. */
-  prefix(sort: AllWalletsSort, filter: AllWalletsFilter, rows: number): Promise<IdPrefix>;
-  /** The whole order: the positions of the newest fills, or the largest positions, that pass the filter. */
-  all(sort: AllWalletsSort, filter: AllWalletsFilter): Promise<readonly string[]>;
+/** Position ids in the order of a snapshot. */
+export interface AllWalletsOrder {
+  readonly ids: readonly string[];
+  /** null: there is none yet. */
+  readonly snapshot: AllWalletsSnapshot | null;
 }
 
-/** Position ids of all wallets in an order, filtered in the tables. Orders are up to half a minute old. */
+/**
+ * Position ids of all wallets, filtered in the tables: at least `rows`, or all of the newest fills up to a fill, or of the largest positions of a periodic
+ * snapshot. `snapshot` null: the newest; the order is then up to half a minute old.
+ */
+export type ReadAllWalletPositions = (
+  sort: AllWalletsSort,
+  filter: AllWalletsFilter,
+  snapshot: AllWalletsSnapshot | null,
+  rows: number,
+) => Promise<AllWalletsOrder>;
+
+/** Creates the reader of the positions of all wallets. */
 export function createAllWalletPositions(deps: {
   tables: Tables;
   cache: TtlCache;
-  largest: LargestPositionsReader;
-}): AllWalletPositions {
-  const { tables, cache, largest } = deps;
-  const read = async (sort: AllWalletsSort, filter: AllWalletsFilter, candidates: number) => {
-    const name = `all wallets ${sort} ${filter.status} ${filter.minSize} ${candidates}`;
-    const { value } = await cache.get(name, MAX_ORDER_AGE_MS, async () => {
-      const takenAtMs = sort === 'size' ? await largest.newestSnapshot() : 0;
-      if (takenAtMs === null) return [];
-      const sql = allWalletPositionsSql(sort, filter, { candidates, takenAtMs });
-      const found = await tables.rows<{ wallet: string; token: string }>(sql);
-      return found.map(({ wallet, token }) => positionId({ wallet, tokenId: token }));
-    });
-    return value;
+  fills: Pick<FillReader, 'newest'>;
+  largest: Pick<LargestPositionsReader, 'newestSnapshot'>;
+}): ReadAllWalletPositions {
+  const { tables, cache, fills, largest } = deps;
+  const newest = async (sort: AllWalletsSort): Promise<AllWalletsSnapshot | null> => {
+    if (sort === 'size') {
+      const takenAtMs = await largest.newestSnapshot();
+      return takenAtMs === null ? null : { takenAtMs };
+    }
+    const atMost: LogPosition | null = await fills.newest(allFills);
+    return atMost === null ? null : { atMost };
   };
-  const all = (sort: AllWalletsSort, filter: AllWalletsFilter) => read(sort, filter, maxCandidates[sort]);
-  return {
-    all,
-    async prefix(sort, filter, rows) {
-      const ids = await read(sort, filter, PREFIX_CANDIDATES);
-      return ids.length >= rows ? { ids, isComplete: false } : { ids: await all(sort, filter), isComplete: true };
-    },
+  return async (sort, filter, given, rows) => {
+    const read = async (candidates: number) => {
+      const name = `all wallets ${sort} ${filter.status} ${filter.minSize} ${candidates} ${JSON.stringify(given)}`;
+      const { value } = await cache.get(name, MAX_ORDER_AGE_MS, async (): Promise<AllWalletsOrder> => {
+        const snapshot = given ?? (await newest(sort));
+        if (snapshot === null) return { ids: [], snapshot };
+        const sql = allWalletPositionsSql(filter, snapshot, candidates);
+        const found = await tables.rows<{ wallet: string; token: string }>(sql);
+        return { ids: found.map(({ wallet, token }) => positionId({ wallet, tokenId: token })), snapshot };
+      });
+      return value;
+    };
+    const prefix = await read(PREFIX_CANDIDATES);
+    return prefix.ids.length >= rows ? prefix : read(maxCandidates[sort]);
   };
 }

@@ -1,6 +1,6 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
-import { eventColumns, eventConditions, type PnlEventCursor, type PnlEventFilter } from './pnl-events.sql.js';
+import { beyondParams, eventColumns, eventConditions, type PnlEventFilter } from './pnl-events.sql.js';
 
 /** Filter of combo events; null conditions do not filter. */
 export interface ComboFilter extends Omit<PnlEventFilter, 'wallet' | 'combosOnly'> {
@@ -24,20 +24,14 @@ export function comboEventsSql(filter: ComboFilter, page: { readonly limit: numb
     rows: page.limit + 1,
     offset: page.offset,
   };
-  const bound = (name: string, than: string, at: PnlEventCursor | null) => {
-    if (at === null) return;
+  if (filter.beyond !== null) {
     // ClickHouse derives a key range from this redundant condition, not from the tuple comparison.
-    parts.push(`e.block_number <= {${name}_block:UInt64}`);
+    parts.push('e.block_number <= {beyond_block:UInt64}');
     parts.push(
-      `(${sortColumns.join(', ')}) ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
+      `(${sortColumns.join(', ')}) < ({beyond_block:UInt64}, {beyond_log:UInt32}, {beyond_id:String}, {beyond_leg:UInt16})`,
     );
-    params[`${name}_block`] = at.blockNumber;
-    params[`${name}_log`] = at.logIndex;
-    params[`${name}_id`] = at.id;
-    params[`${name}_leg`] = at.leg;
-  };
-  bound('beyond', '<', filter.beyond);
-  bound('last', '<=', filter.atMost);
+    Object.assign(params, beyondParams(filter.beyond));
+  }
   return {
     text: `SELECT ${eventColumns}
       FROM ${table} AS e
@@ -60,11 +54,11 @@ export type ComboStatus = (typeof comboStatuses)[number];
 const COMBO_TOKEN_RANGE = 'token_id >= bitShiftLeft(toUInt256(1), 248) AND token_id < bitShiftLeft(toUInt256(4), 248)';
 
 const orderQueries: Readonly<Record<ComboSort, string>> = {
-  recent: `SELECT condition_id AS id
+  recent: `SELECT condition_id AS id, toString(toUnixTimestamp(max(last_at))) AS value
       FROM combo_markets
       GROUP BY id
       ORDER BY max(last_at) DESC, id`,
-  volume: `SELECT condition_id AS id
+  volume: `SELECT condition_id AS id, toString(sum(usdc)) AS value
       FROM (
         SELECT condition_id, toUInt128(0) AS usdc FROM combo_markets
         UNION ALL
@@ -74,6 +68,12 @@ const orderQueries: Readonly<Record<ComboSort, string>> = {
       GROUP BY id
       ORDER BY sum(usdc) DESC, id`,
 };
+
+/** A combo condition and its sort value, a whole number as text. */
+export interface RankedCombo {
+  readonly id: string;
+  readonly value: string;
+}
 
 /** Ids of combo conditions with at least one event, in an order. */
 export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({

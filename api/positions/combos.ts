@@ -1,7 +1,6 @@
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
 import type { TtlCache } from '../cache/ttl-cache.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
-import { createPaginationSessions } from '../fills/pagination-sessions.js';
 import type { Tables } from '../tables/port.js';
 import {
   type ComboFilter,
@@ -13,6 +12,7 @@ import {
   comboMarketsSql,
   comboOrderSql,
   comboVolumesSql,
+  type RankedCombo,
 } from './combos.sql.js';
 import { type PnlEventCursor, type PnlEventRow, pnlEventCursorOf } from './pnl-events.sql.js';
 import type { Price } from './position.js';
@@ -34,29 +34,18 @@ export interface ComboMarket {
   readonly lastAtS: number;
 }
 
-/** A page of events. `sessionKey` identifies caller and request; `beyond`: the page starts after this event. */
-export interface ComboEventPage {
-  readonly sessionKey: string;
-  readonly limit: number;
-  readonly offset: number;
-  readonly beyond: PnlEventCursor | null;
-}
-
 export interface ComboReader {
-  /**
-   * Position changes in combos, newest first. Events of different wallets arrive out of order; therefore a page by offset starts where the previous page
-   * of its session ended, regardless of events inserted before that. Sessions are kept per process.
-   */
+  /** A page of position changes in combos, newest first. Events of different wallets arrive out of order. */
   events(
-    filter: Omit<ComboFilter, 'beyond' | 'atMost'>,
-    page: ComboEventPage,
+    filter: ComboFilter,
+    page: { readonly limit: number; readonly offset: number },
   ): Promise<{
     readonly rows: readonly PnlEventRow[];
     readonly hasMore: boolean;
     readonly last: PnlEventCursor | null;
   }>;
   /** The first MAX_RANKED combo conditions in an order that is at most MAX_ORDER_AGE_MS old, filtered by status; null: any. */
-  order(sort: ComboSort, status: ComboStatus | null): Promise<readonly string[]>;
+  order(sort: ComboSort, status: ComboStatus | null): Promise<readonly RankedCombo[]>;
   /** The conditions with a status: open until the positions are settled, then closed. */
   withStatus(conditionIds: readonly string[], status: ComboStatus | null): Promise<readonly string[]>;
   /** Combos in the order of the ids; combos without activity are omitted. */
@@ -71,12 +60,8 @@ export function createComboReader(deps: {
   tables: Tables;
   cache: TtlCache;
   positions: Pick<PositionReader, 'prices'>;
-  nowMs: () => number;
 }): ComboReader {
   const { tables, cache, positions } = deps;
-  /** Last events of pages, by session and the offset of the next page; at offset 0 the newest event of the session. */
-  const sessions = createPaginationSessions<PnlEventCursor>(deps);
-  const at = (page: ComboEventPage, offset: number) => `${page.sessionKey} @${offset}`;
   const withStatus: ComboReader['withStatus'] = async (conditionIds, status) => {
     if (status === null || conditionIds.length === 0) return conditionIds;
     const priceOf = await positions.prices(conditionIds.flatMap((id) => [...comboPositions(id)]));
@@ -85,34 +70,26 @@ export function createComboReader(deps: {
   };
   return {
     async events(filter, page) {
-      const counted = page.beyond === null;
-      const end = counted && page.offset > 0 ? sessions.asOf(at(page, page.offset)) : null;
-      const atMost = counted && page.offset > 0 && end === null ? sessions.asOf(at(page, 0)) : null;
-      const found =
-        filter.tokenIds?.length === 0
-          ? []
-          : await tables.rows<PnlEventRow>(
-              comboEventsSql(
-                { ...filter, beyond: page.beyond ?? end, atMost },
-                { limit: page.limit, offset: end === null ? page.offset : 0 },
-              ),
-            );
+      const found = filter.tokenIds?.length === 0 ? [] : await tables.rows<PnlEventRow>(comboEventsSql(filter, page));
       const rows = found.slice(0, page.limit);
-      const [first, final] = [rows[0], rows.at(-1)];
-      const last = final === undefined ? null : pnlEventCursorOf(final);
-      if (counted) {
-        if (page.offset === 0) sessions.start(at(page, 0), first === undefined ? null : pnlEventCursorOf(first));
-        if (last !== null) sessions.start(at(page, page.offset + rows.length), last);
-      }
-      return { rows, hasMore: found.length > page.limit, last };
+      const final = rows.at(-1);
+      return {
+        rows,
+        hasMore: found.length > page.limit,
+        last: final === undefined ? null : pnlEventCursorOf(final),
+      };
     },
     withStatus,
     async order(sort, status) {
-      const load = async () =>
-        (await tables.rows<{ id: string }>(comboOrderSql(sort, MAX_RANKED))).map((row) => row.id);
+      const load = () => tables.rows<RankedCombo>(comboOrderSql(sort, MAX_RANKED));
       const { value: all } = await cache.get(`combos ${sort}`, MAX_ORDER_AGE_MS, load);
       if (status === null) return all;
-      return (await cache.get(`combos ${sort} ${status}`, MAX_ORDER_AGE_MS, () => withStatus(all, status))).value;
+      const filtered = await cache.get(`combos ${sort} ${status}`, MAX_ORDER_AGE_MS, async () => {
+        const ids = all.map((one) => one.id);
+        const kept = new Set(await withStatus(ids, status));
+        return all.filter((one) => kept.has(one.id));
+      });
+      return filtered.value;
     },
     async markets(conditionIds) {
       if (conditionIds.length === 0) return [];

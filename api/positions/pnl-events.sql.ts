@@ -1,5 +1,6 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
-import { formatCursor, type LogPosition } from '../fills/log-position.js';
+import type { LogPosition } from '../fills/log-position.js';
+import { type CursorKind, logPositionCursor } from '../pagination/cursor.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
@@ -25,8 +26,6 @@ export interface PnlEventFilter {
   readonly emptied?: boolean | null;
   /** Only events after this one, in the order of the page. */
   readonly beyond: PnlEventCursor | null;
-  /** Only events at or before this position of the chain. */
-  readonly atMost: PnlEventCursor | null;
 }
 
 /** Amounts in base units, as text, changes signed; times Unix seconds. The table's schema documents the columns. */
@@ -64,7 +63,7 @@ export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, 
 const cursorColumns = '(e.block_number, e.log_index, e.id, e.leg)';
 
 /** Conditions on the alias `e`, without those on wallet and position. Every value is a bound parameter. */
-export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosOnly' | 'beyond' | 'atMost'>): {
+export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosOnly' | 'beyond'>): {
   readonly parts: string[];
   readonly params: Record<string, SqlValue>;
 } {
@@ -96,6 +95,14 @@ export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosO
   return { parts, params };
 }
 
+/** Parameters of a bound by the sort key of events. */
+export const beyondParams = (at: PnlEventCursor): Record<string, SqlValue> => ({
+  beyond_block: at.blockNumber,
+  beyond_log: at.logIndex,
+  beyond_id: at.id,
+  beyond_leg: at.leg,
+});
+
 /** One page of events and one row more, in chain order. */
 export function pnlEventsSql(
   filter: PnlEventFilter,
@@ -110,18 +117,12 @@ export function pnlEventsSql(
     offset: page.offset,
   };
   if (filter.combosOnly === true) parts.push(isComboSql('e.token_id'));
-  const bound = (name: string, than: string, at: PnlEventCursor | null) => {
-    if (at === null) return;
+  if (filter.beyond !== null) {
     parts.push(
-      `${cursorColumns} ${than} ({${name}_block:UInt64}, {${name}_log:UInt32}, {${name}_id:String}, {${name}_leg:UInt16})`,
+      `${cursorColumns} ${page.order === 'asc' ? '>' : '<'} ({beyond_block:UInt64}, {beyond_log:UInt32}, {beyond_id:String}, {beyond_leg:UInt16})`,
     );
-    params[`${name}_block`] = at.blockNumber;
-    params[`${name}_log`] = at.logIndex;
-    params[`${name}_id`] = at.id;
-    params[`${name}_leg`] = at.leg;
-  };
-  bound('beyond', page.order === 'asc' ? '>' : '<', filter.beyond);
-  bound('last', '<=', filter.atMost);
+    Object.assign(params, beyondParams(filter.beyond));
+  }
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
   return {
     text: `SELECT ${eventColumns}
@@ -159,15 +160,15 @@ export const pnlEventCursorOf = (row: PnlEventRow): PnlEventCursor => ({
   leg: row.leg,
 });
 
-/** Cursor text: `<block>-<log index>-<leg>-<id>`. */
-export const formatPnlEventCursor = (at: PnlEventCursor): string => `${formatCursor(at)}-${at.leg}-${at.id}`;
-
-const CURSOR_PATTERN = /^(\d{1,15})-(\d{1,9})-(\d{1,5})-([\w-]{1,120})$/;
+const ID_PATTERN = /^[\w-]{1,120}$/;
 const MAX_LEG = 65_535;
 
-/** Parses a cursor; null if it is malformed. */
-export function parsePnlEventCursor(text: string): PnlEventCursor | null {
-  const match = CURSOR_PATTERN.exec(text);
-  if (match === null || Number(match[3]) > MAX_LEG) return null;
-  return { blockNumber: Number(match[1]), logIndex: Number(match[2]), leg: Number(match[3]), id: match[4] ?? '' };
-}
+/** After an event of a wallet's list. */
+export const pnlEventCursor: CursorKind<PnlEventCursor> = {
+  values: ({ leg, id, ...position }) => [...logPositionCursor.values(position), String(leg), id],
+  parse([block, log, leg = '', id = '', ...rest]) {
+    const position = logPositionCursor.parse([block ?? '', log ?? '']);
+    const isValid = /^\d{1,5}$/.test(leg) && Number(leg) <= MAX_LEG && ID_PATTERN.test(id) && rest.length === 0;
+    return position === null || !isValid ? null : { ...position, leg: Number(leg), id };
+  },
+};

@@ -1,8 +1,8 @@
-import type { Rankings } from '../catalog/rankings.js';
 import type { FillReader } from '../fills/reader.js';
+import { rankedPage } from '../pagination/ranked-page.js';
 import { ordered } from './order.js';
 import { type Position, positionId } from './position.js';
-import type { PositionReader } from './reader.js';
+import { byRank, type PositionReader } from './reader.js';
 
 /** Non-empty in an open market, non-empty in a settled one, or empty. */
 export type HoldingStatus = 'open' | 'redeemable' | 'closed';
@@ -22,20 +22,23 @@ export interface HoldingFilter {
   readonly minSize: bigint | null;
 }
 
-/** A page of the list; `sessionKey` identifies caller and request. */
+/** A page of the list. */
 export interface HoldingPage {
+  readonly endpoint: string;
   readonly order: 'asc' | 'desc';
-  readonly sessionKey: string;
   readonly limit: number;
   readonly offset: number;
+  readonly cursor?: string | undefined;
 }
 
-/** Maximum age of a cached copy of a wallet's positions from which a pagination session may start. */
+/** Maximum age of a cached copy of a wallet's positions. */
+/** Characters of the longest position id: address, hyphen, 78 digits. */
+const ID_LENGTH = 121;
 const MAX_POSITIONS_AGE_MS = 20_000;
 
 /** Positions of a wallet, a token or a market, ordered by size. */
-export function createPositionsBySize(deps: { positions: PositionReader; fills: FillReader; rankings: Rankings }) {
-  const { positions, fills, rankings } = deps;
+export function createPositionsBySize(deps: { positions: PositionReader; fills: FillReader }) {
+  const { positions, fills } = deps;
 
   const ofWallet = async (
     wallet: string,
@@ -52,8 +55,8 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
         (filter.minSize === null || one.size >= filter.minSize),
     );
     // Equal sizes are ordered by the amount paid; both values are below 2^64.
-    const key = (one: Position) => (one.size << 64n) | one.boughtUsdc;
-    return ordered(matching, { key, order, id: (one) => one.tokenId }).map(positionId);
+    const ranked = matching.map((one) => ({ id: positionId(one), value: (one.size << 64n) | one.boughtUsdc }));
+    return ordered(ranked, { key: (one) => one.value, order, id: (one) => one.id.padStart(ID_LENGTH, '0') });
   };
 
   /** Holders of tokens; settlement is a property of the token, not of the holder. */
@@ -64,21 +67,18 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
       (id) => prices === null || (prices.get(id)?.source === 'settlement') === (status === 'redeemable'),
     );
     const holderStatus = status === null ? 'all' : status === 'closed' ? 'closed' : 'open';
-    return positions.rankedHolderIds(
-      { tokenIds: fitting, status: holderStatus, minSize, wallets: null },
-      'size',
-      order,
-    );
+    return positions.rankedHolders({ tokenIds: fitting, status: holderStatus, minSize, wallets: null }, 'size', order);
   };
 
   return async (filter: HoldingFilter, page: HoldingPage) => {
     const { wallet } = filter;
     const among = await fills.tokens({ tokenId: filter.tokenId, conditionId: filter.conditionId });
-    const { ids, hasMore } = await rankings.page({
-      ...page,
-      load: () =>
-        wallet === undefined ? ofTokens(among ?? [], filter, page.order) : ofWallet(wallet, among, filter, page.order),
-    });
-    return { rows: await positions.byId(ids), hasMore };
+    const list =
+      wallet === undefined
+        ? await ofTokens(among ?? [], filter, page.order)
+        : await ofWallet(wallet, among, filter, page.order);
+    const of = { endpoint: page.endpoint, order: `selected ${page.order}` };
+    const { rows, hasMore, cursor } = rankedPage(list, byRank(page.order), page, of);
+    return { rows: await positions.byId(rows.map((row) => row.id)), hasMore, cursor };
   };
 }

@@ -115,7 +115,7 @@ const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> =
   size: () => 'p.size',
   total_bought: () => 'p.total_bought',
   volume: () => 'toUInt128(p.bought_usdc) + toUInt128(p.sold_usdc)',
-  last_at: () => 'p.last_at',
+  last_at: () => 'toUnixTimestamp(p.last_at)',
 };
 
 /** Status by the shares in the position only, independent of the settlement of the token. */
@@ -147,9 +147,10 @@ export interface HolderOrder {
   readonly rows: number;
 }
 
-/** First expression of the ORDER BY clause. `tokens`: number of tokens in the filter. */
-export const orderByExpression = (by: Pick<HolderOrder, 'sort' | 'order'>, tokens: number): string =>
-  `${sortExpressions[by.sort](priceExpression(tokens))} ${by.order === 'asc' ? 'ASC' : 'DESC'}`;
+/** The sort value, an integer. `tokens`: number of tokens in the filter. */
+export const sortExpression = (sort: HolderSort, tokens: number): string =>
+  sortExpressions[sort](priceExpression(tokens));
+export const sqlDirection = (order: 'asc' | 'desc'): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
 
 /** The filter as conditions on the alias `p`. Every value is a bound parameter. */
 export function holderConditions(filter: HolderFilter): {
@@ -172,11 +173,12 @@ export function holderConditions(filter: HolderFilter): {
 /** The holders of all tokens together in the given order, ties by wallet, then token. */
 export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
   const where = holderConditions(filter);
+  const value = sortExpression(by.sort, filter.tokenIds.length);
   return {
-    text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token
+    text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token, toString(${value}) AS value
       FROM positions_by_token AS p FINAL
       WHERE ${where.text}
-      ORDER BY ${orderByExpression(by, filter.tokenIds.length)}, p.wallet, p.token_id
+      ORDER BY ${value} ${sqlDirection(by.order)}, p.wallet, p.token_id
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
     params: { ...where.params, prices: pricesParam(by), rows: by.rows },

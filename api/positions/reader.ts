@@ -1,6 +1,7 @@
 import type { Cached, TtlCache } from '../cache/ttl-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
+import { compareNumbers, compareTexts, type RankOrder } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
 import { type PnlEventFilter, type PnlEventRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './pnl-events.sql.js';
@@ -28,6 +29,28 @@ import {
 /** Maximum number of positions read per wallet: open ones first, then those with the latest activity. */
 export const MAX_POSITIONS = 20_000;
 
+const parsePositionId = (id: string): readonly [string, string] => {
+  const at = id.indexOf('-');
+  return [id.slice(0, at), id.slice(at + 1)];
+};
+
+/** A position id and the value by which the position is ranked. */
+export interface RankedPosition {
+  readonly id: string;
+  readonly value: bigint;
+}
+
+/** Order of lists of ranked positions: equal values by wallet, then token. */
+export const byRank = (direction: 'asc' | 'desc'): RankOrder<RankedPosition> => ({
+  value: (one) => one.value,
+  id: (one) => one.id,
+  direction,
+  compareIds(a, b) {
+    const [[walletA, tokenA], [walletB, tokenB]] = [parsePositionId(a), parsePositionId(b)];
+    return compareTexts(walletA, walletB) || compareNumbers(tokenA, tokenB);
+  },
+});
+
 export interface PositionReader {
   /**
    * Positions of a wallet with prices and outcome metadata, at most MAX_POSITIONS: open ones first, then by last activity, newest
@@ -36,8 +59,8 @@ export interface PositionReader {
   ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>>;
   /** Combo positions of a wallet, open and closed. */
   comboPositionsOf(wallet: string): Promise<readonly Position[]>;
-  /** Position ids of the holders of tokens in the given order, at most MAX_RANKED; input of `rankings.page`. */
-  rankedHolderIds(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly string[]>;
+  /** Position ids and sort values of the holders of tokens in the given order, at most MAX_RANKED. */
+  rankedHolders(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly RankedPosition[]>;
   /** Positions in the order of their ids; `beyond` continues after the last one of a page without a gap. */
   page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are omitted. */
@@ -53,11 +76,6 @@ export interface PositionReader {
   ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;
   readonly prices: Lookup<Price>;
 }
-
-const parsePositionId = (id: string): readonly [string, string] => {
-  const at = id.indexOf('-');
-  return [id.slice(0, at), id.slice(at + 1)];
-};
 
 /** Reads positions and their events from the tables of the positions processor. */
 export function createPositionReader(deps: {
@@ -91,13 +109,16 @@ export function createPositionReader(deps: {
       const priceOf = await prices(rows.map((row) => row.token));
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
-    async rankedHolderIds(filter, sort, order) {
+    async rankedHolders(filter, sort, order) {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
       const priceOf = await prices(filter.tokenIds);
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
       const by = { sort, order, prices: listed, rows: MAX_RANKED };
-      const rows = await tables.rows<{ wallet: string; token: string }>(holderOrderSql(filter, by));
-      return rows.map((row) => positionId({ wallet: row.wallet, tokenId: row.token }));
+      const rows = await tables.rows<{ wallet: string; token: string; value: string }>(holderOrderSql(filter, by));
+      return rows.map((row) => ({
+        id: positionId({ wallet: row.wallet, tokenId: row.token }),
+        value: BigInt(row.value),
+      }));
     },
     async page(page) {
       if (page.tokens?.tokenIds?.length === 0) return [];

@@ -1,98 +1,74 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
-import { fixedWidthIds, type IdList } from '../catalog/id-list.js';
+import type { CursorKind } from '../pagination/cursor.js';
 import type { Tables } from '../tables/port.js';
-import { type Holder, holderFrom, type Price, positionId, unpriced } from './position.js';
+import { type Holder, holderFrom, type Price, unpriced } from './position.js';
 import type { HolderFilter, HolderSort } from './positions.sql.js';
-import {
-  type HolderRow,
-  type HolderTuple,
-  holderRowOf,
-  holderRowsSql,
-  type TopHoldersRow,
-  topHoldersSql,
-} from './top-holders.sql.js';
+import { type HolderRank, type RankedHolderRow, topHoldersSql } from './top-holders.sql.js';
 
-/** Holders of tokens in order, with the rows of the first ones. */
-export interface RankedHolders {
-  /** Wallets by token in order; contains every token of the filter. */
-  readonly wallets: ReadonlyMap<string, IdList>;
-  readonly first: readonly HolderRow[];
+/** Where the page of a token's holders starts: after a holder, or with the first; 'end': no more follow. */
+export type HolderStart = HolderRank | null | 'end';
+
+export interface HolderPage {
+  readonly holders: readonly Holder[];
+  /** Start of the next page. */
+  readonly next: HolderRank | 'end';
 }
 
 export interface TopHolders {
-  /** The first `rows` holders of each token, with rows for at least the first `shown` and at most 1,000 of each; `shown` 0: no rows. */
-  ranked(
+  /** One page of the holders of each of the filter's tokens, in their order. `starts`: one per token. */
+  pages(
     filter: HolderFilter,
-    by: { readonly sort: HolderSort; readonly order: 'asc' | 'desc'; readonly shown: number; readonly rows: number },
-  ): Promise<RankedHolders>;
-  /**
-   * Holders by wallet and token with their value, in the order of the pairs; a pair without a position is omitted. `known`: rows that are not read again.
-   */
-  holders(
-    pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
-    knownRows: readonly HolderRow[],
-  ): Promise<readonly Holder[]>;
+    by: {
+      readonly sort: HolderSort;
+      readonly order: 'asc' | 'desc';
+      readonly limit: number;
+      readonly offset: number;
+      readonly starts: readonly HolderStart[];
+    },
+  ): Promise<readonly HolderPage[]>;
 }
 
-/** Characters of an address. */
-const WALLET_WIDTH = 42;
-/** Rows read over all tokens, as a multiple of the rows needed: the first rows of the common order rarely contain all holders of a token. */
-const OVERREAD_FACTOR = 4;
+const WALLET = /^0x[0-9a-f]{40}$/;
+const WHOLE = /^-?\d{1,76}$/;
 
-/** Reads the order of holders together with the rows of a page in one statement, because most requests are for the first page. */
+/** A cursor over the holders of several tokens: per token the value and wallet of its last row, both empty after the last page. */
+export const holdersCursor: CursorKind<readonly (HolderRank | 'end')[]> = {
+  values: (starts) => starts.flatMap((at) => (at === 'end' ? ['', ''] : [String(at.value), at.wallet])),
+  parse(values) {
+    if (values.length % 2 !== 0) return null;
+    const starts: (HolderRank | 'end')[] = [];
+    for (let n = 0; n < values.length; n += 2) {
+      const [value, wallet] = [values[n] as string, values[n + 1] as string];
+      if (value === '' && wallet === '') starts.push('end');
+      else if (WHOLE.test(value) && WALLET.test(wallet)) starts.push({ value: BigInt(value), wallet });
+      else return null;
+    }
+    return starts;
+  },
+};
+
+/** Reads pages of the holders of tokens. */
 export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
   const { tables, prices } = deps;
-  const read = async (
-    pairs: readonly { readonly wallet: string; readonly tokenId: string }[],
-  ): Promise<HolderRow[]> => {
-    if (pairs.length === 0) return [];
-    const rows = await tables.rows<{ token: string; holder: HolderTuple }>(
-      holderRowsSql(
-        pairs.map(({ wallet }) => wallet),
-        pairs.map(({ tokenId }) => tokenId),
-      ),
-    );
-    return rows.map((row) => holderRowOf(row.token, row.holder));
-  };
   return {
-    async ranked(filter, by) {
-      const wallets = new Map<string, IdList>(filter.tokenIds.map((token) => [token, []]));
-      if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return { wallets, first: [] };
+    async pages(filter, { sort, order, limit, offset, starts }) {
       const priceOf = await prices(filter.tokenIds);
-      const ordersOf = async (tokenIds: readonly string[]): Promise<TopHoldersRow[]> => {
-        const isSingle = tokenIds.length === 1;
-        const maxRows = isSingle ? by.rows : by.rows * OVERREAD_FACTOR * tokenIds.length;
-        const listed = tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
-        const sql = topHoldersSql({ ...filter, tokenIds }, { ...by, prices: listed, maxRows });
-        const rows = await tables.rows<TopHoldersRow>(sql);
-        if (isSingle || rows.reduce((sum, { found }) => sum + Number(found), 0) < maxRows) return rows;
-        // The limit may have cut off holders of a token with fewer than `rows` holders here: read it separately.
-        const complete = rows.filter(({ found }) => Number(found) >= by.rows);
-        const incomplete = tokenIds.filter((token) => complete.every((row) => row.token !== token));
-        const read = await Promise.all(incomplete.map((token) => ordersOf([token])));
-        return [...complete, ...read.flat()];
-      };
-      const first: HolderRow[] = [];
-      for (const row of await ordersOf(filter.tokenIds)) {
-        wallets.set(row.token, fixedWidthIds(row.wallets, WALLET_WIDTH));
-        if (by.shown > 0) first.push(...row.first.map((tuple) => holderRowOf(row.token, tuple)));
-      }
-      return { wallets, first };
-    },
-    async holders(pairs, known) {
-      const found = new Map<string, HolderRow>();
-      const addRows = (rows: readonly HolderRow[]) => {
-        for (const row of rows) found.set(positionId({ wallet: row.wallet, tokenId: row.token }), row);
-      };
-      addRows(known);
-      const [, priceOf] = await Promise.all([
-        read(pairs.filter((pair) => !found.has(positionId(pair)))).then(addRows),
-        prices([...new Set(pairs.map(({ tokenId }) => tokenId))]),
-      ]);
-      return pairs.flatMap((pair) => {
-        const row = found.get(positionId(pair));
-        return row === undefined ? [] : holderFrom(row, priceOf.get(row.token) ?? unpriced);
-      });
+      return Promise.all(
+        filter.tokenIds.map(async (token, index): Promise<HolderPage> => {
+          const start = starts[index] ?? null;
+          if (start === 'end' || filter.wallets?.length === 0) return { holders: [], next: 'end' };
+          const price = priceOf.get(token) ?? unpriced;
+          const range = { sort, order, price: price.usd ?? 0n, rows: limit + 1, offset, beyond: start };
+          const found = await tables.rows<RankedHolderRow>(topHoldersSql({ ...filter, tokenIds: [token] }, range));
+          const rows = found.slice(0, limit);
+          const last = rows.at(-1);
+          const hasMore = found.length > limit && last !== undefined;
+          return {
+            holders: rows.map((row) => holderFrom(row, price)),
+            next: hasMore ? { value: BigInt(last.value), wallet: last.wallet } : 'end',
+          };
+        }),
+      );
     },
   };
 }

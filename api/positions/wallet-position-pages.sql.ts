@@ -1,117 +1,95 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
-import { listSize } from '../tables/list-sizes.js';
-import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
-import { type PositionRow, positionColumns } from './positions.sql.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
+import { positionColumns, sqlDirection } from './positions.sql.js';
 
 /** Sort keys of a wallet's positions. */
 export const walletSorts = ['realized_pnl', 'size', 'total_bought', 'avg_price', 'last_at'] as const;
 export type WalletSort = (typeof walletSorts)[number];
 
-/** Columns of the rows that accompany an order, with the names of `positionColumns`. */
-const firstRowColumns = [
-  'size',
-  'received',
-  'avg_price',
-  'cost',
-  'realized_pnl',
-  'total_bought',
-  'bought_usdc',
-  'sold_usdc',
-  'fees',
-  'fee_shares',
-  'fee_cost',
-  'sent_cost',
-  'fills',
-  'unpriced',
-  'first_at',
-  'last_at',
-  'last_trade_at',
-  'last_redeemed_at',
-] as const satisfies readonly (keyof PositionRow)[];
-const firstRowExpression = (column: (typeof firstRowColumns)[number]): string =>
-  column.endsWith('_at') ? `toUnixTimestamp(${column})` : column;
+/** The sort keys as whole numbers; an average price in 10^-18 USD. */
+const values: Readonly<Record<WalletSort, string>> = {
+  realized_pnl: 'toInt256(p.realized_pnl)',
+  size: 'toInt256(p.size)',
+  total_bought: 'toInt256(p.total_bought)',
+  avg_price: `toInt256(reinterpret(p.avg_price, 'Int128'))`,
+  last_at: 'toInt256(toUnixTimestamp(p.last_at))',
+};
 
-/** Positions in order: three lists of the same length, and the rows of the first positions. */
+export interface WalletOrder {
+  readonly sort: WalletSort;
+  readonly order: 'asc' | 'desc';
+  readonly combos: boolean;
+}
+
+const isCombo = isComboSql('p.token_id');
+// Without combos the order needs no sort key for them.
+const filterOf = ({ combos }: WalletOrder) => `p.wallet = {wallet:String}${combos ? '' : ` AND NOT ${isCombo}`}`;
+const orderOf = ({ combos, sort, order }: WalletOrder) =>
+  `${combos ? `${isCombo}, ` : ''}p.${sort} ${sqlDirection(order)}, p.token_id`;
+
+/** Place of a position in the order of a wallet's positions. */
+export interface WalletPlace {
+  readonly isCombo: boolean;
+  readonly value: bigint;
+  readonly tokenId: string;
+}
+
+/**
+ * One page of the positions of a wallet by a sort key, ties by token; combos, if requested, after the others. Uses the older analyzer, see
+ * simpleQuerySettings in fills.sql.ts.
+ */
+export function walletPageSql(
+  wallet: string,
+  by: WalletOrder,
+  page: { readonly rows: number; readonly offset: number; readonly beyond: WalletPlace | null },
+): Sql {
+  const params: Record<string, SqlValue> = { wallet, rows: page.rows, offset: page.offset };
+  let range = '';
+  if (page.beyond !== null) {
+    const [value, than] = [values[by.sort], by.order === 'asc' ? '>' : '<'];
+    const after = `(${value} ${than} {value:Int256} OR (${value} = {value:Int256} AND p.token_id > {token:UInt256}))`;
+    const ofCombos = page.beyond.isCombo ? `(${isCombo} AND ${after})` : `(${isCombo} OR ${after})`;
+    range = ` AND ${by.combos ? ofCombos : after}`;
+    params.value = page.beyond.value;
+    params.token = BigInt(page.beyond.tokenId);
+  }
+  return {
+    text: `SELECT ${positionColumns}, ${values[by.sort]} AS value
+      FROM positions AS p FINAL
+      WHERE ${filterOf(by)}${range}
+      ORDER BY ${orderOf(by)}
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
+      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
+    params,
+    singleChunk: page.rows <= SINGLE_CHUNK_MAX_ROWS,
+  };
+}
+
+/** Positions in order: four lists of the same length. */
 export interface WalletOrderRow {
   readonly tokens: readonly string[];
   /** Base units, as text. */
   readonly sizes: readonly string[];
   /** Time of the last redemption, Unix seconds; 0: none. */
   readonly redeemed: readonly (number | string)[];
-  /** Tuples: see `firstRowsOf`. */
-  readonly first: readonly (readonly unknown[])[];
+  /** Sort values, whole numbers as text. */
+  readonly values: readonly string[];
 }
 
-/** The rows of the first positions of an order. */
-export const firstRowsOf = (wallet: string, order: WalletOrderRow): readonly PositionRow[] =>
-  order.first.map(
-    (tuple, n) =>
-      ({
-        wallet,
-        token: order.tokens[n],
-        ...Object.fromEntries(firstRowColumns.map((column, at) => [column, tuple[at]])),
-      }) as PositionRow,
-  );
-
-export interface WalletOrder {
-  readonly sort: WalletSort;
-  readonly order: 'asc' | 'desc';
-  readonly combos: boolean;
-  readonly rows: number;
-  /** Minimum number of first positions that are returned with their rows, up to 1,000. */
-  readonly shown: number;
-}
-
-const filterAndOrder = (by: Pick<WalletOrder, 'sort' | 'order' | 'combos'>): string => {
-  // Without combos the order needs no sort key for them.
-  const [without, last] = by.combos
-    ? ['', `${isComboSql('p.token_id')}, `]
-    : [` AND NOT ${isComboSql('p.token_id')}`, ''];
-  return `WHERE p.wallet = {wallet:String}${without}
-        ORDER BY ${last}p.${by.sort} ${by.order === 'asc' ? 'ASC' : 'DESC'}, p.token_id`;
-};
-
-/**
- * The positions of a wallet by a sort key, ties by token; combos, if requested, after the others. The lists keep the order of the subquery
- * because it runs in one thread.
- */
-export const walletOrderSql = (wallet: string, by: WalletOrder): Sql => ({
-  text: `SELECT groupArray(token_id) AS tokens, groupArray(size) AS sizes,
-        groupArray(ifNull(toUnixTimestamp(last_redeemed_at), 0)) AS redeemed, groupArray(${listSize(by.shown)})((${firstRowColumns.map(firstRowExpression).join(', ')})) AS first
+/** The whole order, up to `rows`. The lists keep the order of the subquery because it runs in one thread. */
+export const walletOrderSql = (wallet: string, by: WalletOrder, rows: number): Sql => ({
+  text: `SELECT groupArray(token_id) AS tokens, groupArray(size) AS sizes, groupArray(ifNull(toUnixTimestamp(redeemed_at), 0)) AS redeemed,
+        groupArray(toString(value)) AS values
       FROM (
-        SELECT p.token_id AS token_id, ${firstRowColumns.map((column) => `p.${column} AS ${column}`).join(', ')}
+        SELECT p.token_id AS token_id, p.size AS size, p.last_redeemed_at AS redeemed_at, ${values[by.sort]} AS value
         FROM positions AS p FINAL
-        ${filterAndOrder(by)}
+        WHERE ${filterOf(by)}
+        ORDER BY ${orderOf(by)}
         LIMIT {rows:UInt32}
       )
       SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, rows: by.rows },
+  params: { wallet, rows },
   singleChunk: true,
-});
-
-/** The same order, token ids only. */
-export const walletTokenOrderSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
-  text: `SELECT groupArray(token_id) AS tokens
-      FROM (
-        SELECT p.token_id AS token_id
-        FROM positions AS p FINAL
-        ${filterAndOrder(by)}
-        LIMIT {rows:UInt32}
-      )
-      SETTINGS max_execution_time = 10, max_threads = 1, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
-  params: { wallet, rows: by.rows },
-  singleChunk: true,
-});
-
-/** The first rows of the same order; for most wallets these are all. Uses the older analyzer, see simpleQuerySettings in fills.sql.ts. */
-export const walletFirstRowsSql = (wallet: string, by: Omit<WalletOrder, 'shown'>): Sql => ({
-  text: `SELECT ${positionColumns}
-      FROM positions AS p FINAL
-      ${filterAndOrder(by)}
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
-  params: { wallet, rows: by.rows },
-  singleChunk: by.rows <= SINGLE_CHUNK_MAX_ROWS,
 });
 
 /** Positions of a wallet in the given tokens. */

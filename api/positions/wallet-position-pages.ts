@@ -1,6 +1,8 @@
+import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import { type Cached, createTtlCache } from '../cache/ttl-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
-import type { Rankings } from '../catalog/rankings.js';
+import { type CursorKind, type CursorList, cursorsOf } from '../pagination/cursor.js';
+import { compareNumbers, rankCursor, rankedPage } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
 import {
@@ -14,12 +16,10 @@ import {
 import type { PositionRow } from './positions.sql.js';
 import { MAX_POSITIONS } from './reader.js';
 import {
-  firstRowsOf,
   type WalletOrderRow,
   type WalletSort,
-  walletFirstRowsSql,
   walletOrderSql,
-  walletTokenOrderSql,
+  walletPageSql,
   walletTokensSql,
 } from './wallet-position-pages.sql.js';
 
@@ -31,76 +31,86 @@ export interface WalletPositionsQuery {
   readonly sort: WalletSort;
   readonly order: 'asc' | 'desc';
   readonly combos: boolean;
-  /** null: all positions. */
+  /** null: all positions; otherwise the first MAX_POSITIONS in that order are filtered. */
   readonly predicate: ((position: FilterablePosition) => boolean) | null;
-  /** Identifies caller, wallet and request, without the offset. */
-  readonly sessionKey: string;
+  /** Path template of the route, part of its cursors. */
+  readonly endpoint: string;
   readonly offset: number;
   readonly limit: number;
+  readonly cursor: string | undefined;
 }
 
-/** Maximum age of a cached order: for wallets with up to 1,000 positions, and for larger ones, which take long to read. */
-export interface MaxAges {
-  readonly smallWalletMs: number;
-  readonly largeWalletMs: number;
+export interface WalletPositionPage {
+  readonly positions: readonly PositionWithMetadata[];
+  readonly hasMore: boolean;
+  /** Cursor of the next page; null on the last one. */
+  readonly cursor: string | null;
 }
 
 export interface WalletPositionPages {
-  /**
-   * A page of a wallet's positions by a sort key, ties by token, combos after the others; limited to the first MAX_POSITIONS in that order. The cached
-   * order is at most `maxAgeMs` old: one of `ages`, depending on the number of positions of the wallet.
-   */
-  page(
-    page: WalletPositionsQuery,
-    ages: MaxAges,
-  ): Promise<Cached<{ positions: readonly PositionWithMetadata[]; hasMore: boolean; maxAgeMs: number }>>;
+  /** A page of a wallet's positions by a sort key, ties by token, combos after the others. Its order is at most `maxAgeMs` old. */
+  page(query: WalletPositionsQuery, maxAgeMs: number): Promise<Cached<WalletPositionPage>>;
 }
 
-/** A wallet's positions in order: three lists of the same length, and the rows of the first of them. */
-interface Order extends Omit<WalletOrderRow, 'first'> {
-  readonly first: readonly PositionRow[];
+/** A page of rows, without prices. */
+interface Rows {
+  readonly rows: readonly PositionRow[];
+  readonly hasMore: boolean;
+  readonly cursor: string | null;
 }
 
-/** The first token ids of a wallet's order. */
-interface WalletPrefix {
-  readonly tokens: readonly string[];
-  readonly isComplete: boolean;
-  /** Rows of the first page, and one row more. */
-  readonly first: readonly PositionRow[];
+interface Entry {
+  readonly tokenId: string;
+  readonly size: bigint;
+  readonly lastRedeemedAtS: number | null;
+  readonly value: bigint;
 }
 
-/** Positions after a first page whose order is fixed for the pagination session. */
-const PREFIX_LENGTH = 1_000;
-/** About one megabyte. */
-const MAX_LARGE_WALLETS = 10_000;
 /** Number of rows of about 500 bytes. */
 const MAX_CACHED_ROWS = 8_000;
-/** Weight of an order without rows, per position, in rows. */
-const ORDER_WEIGHT = 0.25;
+/** Weight of an entry of an order, in rows. */
+const ENTRY_WEIGHT = 0.25;
+/** Added to the sort values of combos, which are below MAX_VALUE, so that combos come after the others. */
+const COMBO_SHIFT = 2n ** 256n;
+const MAX_VALUE = 2n ** 254n;
 
-/**
- * Pages of a wallet's positions. The first page is read together with a prefix of the order; the rest of the order is read when a page
- * beyond the prefix is requested. With a predicate the order of all positions is read at once.
- */
+const shiftOf = (tokenId: string, order: 'asc' | 'desc'): bigint => {
+  if (!isComboPosition(tokenId)) return 0n;
+  return order === 'asc' ? COMBO_SHIFT : -COMBO_SHIFT;
+};
+
+/** After a position; values and ids that no column can have are rejected. */
+const positionCursor: CursorKind<{ readonly value: bigint; readonly id: string }> = {
+  values: rankCursor.values,
+  parse(values) {
+    const { value, id } = rankCursor.parse(values) ?? { value: null, id: '' };
+    if (typeof value !== 'bigint' || !/^\d{1,78}$/.test(id) || BigInt(id) >= 2n ** 256n) return null;
+    const isInRange = [0n, COMBO_SHIFT, -COMBO_SHIFT].some((shift) => {
+      const unshifted = value - shift;
+      return unshifted < MAX_VALUE && unshifted > -MAX_VALUE;
+    });
+    return isInRange ? { value, id } : null;
+  },
+};
+
+/** Pages of a wallet's positions: one statement per page; with a predicate the order of all positions is read. */
 export function createWalletPositionPages(deps: {
   tables: Tables;
-  rankings: Rankings;
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
   nowMs: () => number;
   dataVersion?: (() => unknown) | undefined;
 }): WalletPositionPages {
-  const { tables, rankings, prices, outcomesOf, nowMs } = deps;
+  const { tables, prices, outcomesOf } = deps;
   const cache = createTtlCache({
     maxEntries: 2_000,
-    nowMs,
+    nowMs: deps.nowMs,
     dataVersion: deps.dataVersion,
     weigh: (value) => {
-      const { tokens, first } = value as Order | WalletPrefix;
-      return 1 + tokens.length * ORDER_WEIGHT + first.length;
+      const cached = value as Rows | readonly Entry[];
+      return 1 + ('rows' in cached ? cached.rows.length : cached.length * ENTRY_WEIGHT);
     },
     maxWeight: MAX_CACHED_ROWS,
-    packing: { pack: (value) => JSON.stringify(value), unpack: (text) => JSON.parse(text) },
   });
   const positionsOf = async (rows: readonly PositionRow[]): Promise<readonly PositionWithMetadata[]> => {
     const tokenIds = rows.map((row) => row.token);
@@ -110,91 +120,81 @@ export function createWalletPositionPages(deps: {
       metadata: metadataOf.get(row.token) ?? unknownOutcomeMetadata,
     }));
   };
-  const orderOf = async ({ wallet, sort, order, combos, offset, limit }: WalletPositionsQuery): Promise<Order> => {
-    const by = { sort, order, combos, rows: MAX_POSITIONS, shown: offset === 0 ? limit : 0 };
-    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(wallet, by));
-    if (row === undefined) return { tokens: [], sizes: [], redeemed: [], first: [] };
-    return { ...row, first: firstRowsOf(wallet, row) };
+  const listOf = ({ endpoint, sort, order }: WalletPositionsQuery): CursorList => ({
+    endpoint,
+    order: `${sort} ${order}`,
+  });
+  const readRows = async (query: WalletPositionsQuery): Promise<Rows> => {
+    const { wallet, order, limit, offset } = query;
+    const cursors = cursorsOf(positionCursor, listOf(query));
+    const start = cursors.read(query.cursor);
+    const beyond =
+      start === null
+        ? null
+        : {
+            isCombo: isComboPosition(start.id),
+            value: start.value - shiftOf(start.id, order),
+            tokenId: start.id,
+          };
+    const sql = walletPageSql(wallet, query, { rows: limit + 1, offset, beyond });
+    const found = await tables.rows<PositionRow & { readonly value: string }>(sql);
+    const rows = found.slice(0, limit);
+    const last = rows.at(-1);
+    const hasMore = found.length > limit;
+    const next =
+      hasMore && last !== undefined
+        ? cursors.write({ value: BigInt(last.value) + shiftOf(last.token, order), id: last.token })
+        : null;
+    return { rows, hasMore, cursor: next };
   };
-  const readTokenOrder = async (page: WalletPositionsQuery, rows: number): Promise<readonly string[]> => {
-    const [row] = await tables.rows<{ tokens: readonly string[] }>(walletTokenOrderSql(page.wallet, { ...page, rows }));
-    return row?.tokens ?? [];
+  const readOrder = async (query: WalletPositionsQuery): Promise<readonly Entry[]> => {
+    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(query.wallet, query, MAX_POSITIONS));
+    return (row?.tokens ?? []).map((tokenId, n) => ({
+      tokenId,
+      size: BigInt(row?.sizes[n] ?? 0),
+      lastRedeemedAtS: Number(row?.redeemed[n]) === 0 ? null : Number(row?.redeemed[n]),
+      value: BigInt(row?.values[n] ?? 0) + shiftOf(tokenId, query.order),
+    }));
   };
-  /** Wallets that had more positions than a first page: their prefix is read concurrently with the page. */
-  const large = new Set<string>();
-  const readPrefix = async (page: WalletPositionsQuery): Promise<WalletPrefix> => {
-    const { wallet, combos, limit } = page;
-    const size = `${wallet} ${combos} ${limit}`;
-    const read = () => readTokenOrder(page, PREFIX_LENGTH + limit);
-    const early = large.has(size) ? read() : null;
-    const [first, cachedTokens] = await Promise.all([
-      tables.rows<PositionRow>(walletFirstRowsSql(wallet, { ...page, rows: limit + 1 })),
-      early,
-    ]);
-    const shown = first.map((row) => row.token);
-    if (first.length <= limit) return { tokens: shown, isComplete: true, first };
-    if (large.size >= MAX_LARGE_WALLETS) large.clear();
-    large.add(size);
-    const tokens = cachedTokens ?? (await read());
-    const before = new Set(shown);
-    // The two statements may read different states of the table.
-    const listed = [...shown, ...tokens.filter((token) => !before.has(token))];
-    return { tokens: listed, isComplete: tokens.length < PREFIX_LENGTH + limit, first };
-  };
-  const applyPredicate = async (
-    { tokens, sizes, redeemed }: Order,
+  const readMatching = async (
+    query: WalletPositionsQuery,
+    entries: readonly Entry[],
     predicate: NonNullable<WalletPositionsQuery['predicate']>,
-  ) => {
-    const priceOf = await prices(tokens);
-    return tokens.filter((tokenId, n) => {
-      const size = BigInt(sizes[n] as string);
-      const price = priceOf.get(tokenId) ?? unpriced;
-      const redeemedS = Number(redeemed[n]);
-      const currentValue = price.usd === null ? 0n : valueAtPrice(size, price.usd);
-      return predicate({ tokenId, size, price, currentValue, lastRedeemedAtS: redeemedS === 0 ? null : redeemedS });
+  ): Promise<Rows> => {
+    const priceOf = await prices(entries.map((entry) => entry.tokenId));
+    const matching = entries.filter((entry) => {
+      const price = priceOf.get(entry.tokenId) ?? unpriced;
+      return predicate({
+        ...entry,
+        price,
+        currentValue: price.usd === null ? 0n : valueAtPrice(entry.size, price.usd),
+      });
     });
+    const by = {
+      value: (entry: Entry) => entry.value,
+      id: (entry: Entry) => entry.tokenId,
+      direction: query.order,
+      compareIds: compareNumbers,
+    };
+    const page = rankedPage(matching, by, query, listOf(query));
+    const tokens = page.rows.map((entry) => entry.tokenId);
+    const rows = tokens.length === 0 ? [] : await tables.rows<PositionRow>(walletTokensSql(query.wallet, tokens));
+    const byToken = new Map(rows.map((row) => [row.token, row]));
+    return { ...page, rows: tokens.flatMap((token) => byToken.get(token) ?? []) };
   };
 
   return {
-    async page(page, { smallWalletMs, largeWalletMs }) {
-      const { wallet, predicate, sessionKey, offset, limit } = page;
-      let ageMs = 0;
-      let maxAgeMs = smallWalletMs;
-      let knownRows: readonly PositionRow[] = [];
-      const name = `${wallet} ${page.sort} ${page.order} ${page.combos} ${smallWalletMs} ${largeWalletMs}`;
-      const { ids, hasMore } = await rankings.page({
-        sessionKey,
-        offset,
-        limit,
-        async load() {
-          // The rest of an order must not be older than its prefix.
-          if (predicate === null) return readTokenOrder(page, MAX_POSITIONS);
-          const ageOf = ({ tokens }: Order) => (tokens.length > PREFIX_LENGTH ? largeWalletMs : smallWalletMs);
-          const order = await cache.get(name, ageOf, () => orderOf(page));
-          ageMs = order.ageMs;
-          maxAgeMs = ageOf(order.value);
-          knownRows = order.value.first;
-          return applyPredicate(order.value, predicate);
-        },
-        ...(predicate === null && {
-          async loadPrefix() {
-            const ageOf = ({ isComplete }: WalletPrefix) => (isComplete ? smallWalletMs : largeWalletMs);
-            const found = await cache.get(`${name} ${limit}`, ageOf, () => readPrefix(page));
-            ageMs = found.ageMs;
-            maxAgeMs = ageOf(found.value);
-            knownRows = found.value.first;
-            return { ids: found.value.tokens, isComplete: found.value.isComplete };
-          },
-        }),
-      });
-      const pageIds = new Set(ids);
-      const rows = knownRows.filter((row) => pageIds.has(row.token));
-      const knownIds = new Set(rows.map((row) => row.token));
-      const missing = ids.filter((id) => !knownIds.has(id));
-      if (missing.length > 0) rows.push(...(await tables.rows<PositionRow>(walletTokensSql(wallet, missing))));
-      const found = new Map((await positionsOf(rows)).map((position) => [position.tokenId, position]));
-      const positions = ids.flatMap((id) => found.get(id) ?? []);
-      return { value: { positions, hasMore, maxAgeMs }, ageMs, hit: ageMs > 0 };
+    async page(query, maxAgeMs) {
+      const { wallet, sort, order, combos, limit, offset, predicate } = query;
+      const name = `${wallet} ${sort} ${order} ${combos}`;
+      if (predicate === null) {
+        const pageName = `${name} ${limit} ${offset} ${query.cursor ?? ''}`;
+        const cached = await cache.get(pageName, maxAgeMs, () => readRows(query));
+        return { ...cached, value: { ...cached.value, positions: await positionsOf(cached.value.rows) } };
+      }
+      const cached = await cache.get(name, maxAgeMs, () => readOrder(query));
+      const page = await readMatching(query, cached.value, predicate);
+      return { ...cached, value: { ...page, positions: await positionsOf(page.rows) } };
     },
   };
 }

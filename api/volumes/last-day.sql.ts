@@ -42,12 +42,14 @@ export const walletsOfDaySql = (nowMs: number): Sql => ({
   params: { ...fromOf(nowMs), wallets: MAX_WALLETS },
 });
 
-/** Open markets that end within a week, the next one first; without windows of a few minutes, of which there are always some. */
+/** Open markets that end within a week, the next one first, of those the one with the larger volume; without windows of a few minutes, of which there are always some. */
 export const endingMarketsSql = (nowMs: number): Sql => ({
-  text: `SELECT condition_id AS id FROM markets FINAL
+  text: `SELECT condition_id AS id,
+      toInt128(toUnixTimestamp64Milli(assumeNotNull(end_at))) * 1000000000000000 - toInt128(round(greatest(0, least(volume, 1e12)) * 100)) AS value
+    FROM markets FINAL
     WHERE active AND NOT closed AND NOT archived AND end_at > fromUnixTimestamp64Milli({now:Int64}, 'UTC')
       AND end_at < fromUnixTimestamp64Milli({now:Int64} + 7 * ${DAY_S}000, 'UTC') AND NOT match(slug, '-updown-(5|15)m-')
-    ORDER BY end_at, volume DESC, condition_id LIMIT {rows:UInt32}
+    ORDER BY value, condition_id LIMIT {rows:UInt32}
     SETTINGS max_execution_time = 10`,
   params: { now: nowMs, rows: MAX_ENDING },
 });

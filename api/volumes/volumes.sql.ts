@@ -74,21 +74,13 @@ export interface ResolutionRow {
 }
 
 /** One page of resolutions and one row more, newest first. */
-export function resolutionsPageSql(
-  page: Page,
-  bounds: { beyond: LogPosition | null; atMost: LogPosition | null },
-): Sql {
+export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql {
   const parts: string[] = [];
   const params: Record<string, SqlValue> = { rows: page.limit + 1, offset: page.offset };
-  if (bounds.beyond !== null) {
+  if (beyond !== null) {
     parts.push('(r.block_number, r.log_index) < ({beyond_block:UInt64}, {beyond_log:UInt32})');
-    params.beyond_block = bounds.beyond.blockNumber;
-    params.beyond_log = bounds.beyond.logIndex;
-  }
-  if (bounds.atMost !== null) {
-    parts.push('(r.block_number, r.log_index) <= ({last_block:UInt64}, {last_log:UInt32})');
-    params.last_block = bounds.atMost.blockNumber;
-    params.last_log = bounds.atMost.logIndex;
+    params.beyond_block = beyond.blockNumber;
+    params.beyond_log = beyond.logIndex;
   }
   return {
     text: `SELECT toUInt64(r.block_number) AS block_number, r.log_index AS log_index, toUnixTimestamp(r.timestamp) AS timestamp,

@@ -10,7 +10,6 @@ export interface WalletEventFilter {
   readonly afterS: number | null;
   readonly beforeS: number | null;
   readonly beyond: LogPosition | null;
-  readonly atMost: LogPosition | null;
 }
 
 export interface WalletEventRow {
@@ -33,7 +32,6 @@ interface Bounds {
   readonly afterS: number | null;
   readonly beforeS: number | null;
   readonly beyond: LogPosition | null;
-  readonly atMost: LogPosition | null;
 }
 
 /** Time and position bounds as conditions on the alias `e`; every value is a bound parameter. */
@@ -54,11 +52,6 @@ function boundsOf(filter: Bounds, order: Page['order']): { parts: string[]; para
     );
     params.beyond_block = filter.beyond.blockNumber;
     params.beyond_log = filter.beyond.logIndex;
-  }
-  if (filter.atMost !== null) {
-    parts.push('(e.block_number, e.log_index) <= ({last_block:UInt64}, {last_log:UInt32})');
-    params.last_block = filter.atMost.blockNumber;
-    params.last_log = filter.atMost.logIndex;
   }
   return { parts, params };
 }

@@ -1,8 +1,7 @@
 import { createCachedLookup, type Lookup } from '../catalog/cached-lookup.js';
 import { questionCountsSql } from '../catalog/neg-risk.sql.js';
 import type { Page } from '../fills/filter.js';
-import type { PaginationSessions } from '../fills/pagination-sessions.js';
-import { type RowPage, readPage, toPage } from '../fills/read-page.js';
+import { type RowPage, toPage } from '../fills/read-page.js';
 import type { Tables } from '../tables/port.js';
 import {
   type FlowFilter,
@@ -15,47 +14,23 @@ import {
   walletEventsSql,
 } from './events.sql.js';
 
-/** A filter whose upper bound the pagination session sets. */
-export type OpenFilter<F> = Omit<F, 'atMost'>;
-
 export interface WalletEventReader {
-  events(filter: OpenFilter<WalletEventFilter>, page: Page, sessionKey: string): Promise<RowPage<WalletEventRow>>;
-  /** One page within the filter's own bounds. */
-  eventsWithin(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
-  flows(filter: OpenFilter<FlowFilter>, page: Page, sessionKey: string): Promise<RowPage<FlowRow>>;
-  flowTotals(filter: OpenFilter<FlowFilter>): Promise<FlowTotalsRow>;
+  events(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
+  flows(filter: FlowFilter, page: Page): Promise<RowPage<FlowRow>>;
+  flowTotals(filter: FlowFilter): Promise<FlowTotalsRow>;
   /** Number of questions of neg-risk markets, by market id; 0 if the catalogue has none. */
   questionCounts: Lookup<number>;
 }
 
 /** Reads pages of wallet activity other than trades. */
-export function createWalletEventReader(deps: {
-  tables: Tables;
-  paginationSessions: PaginationSessions;
-  nowMs: () => number;
-}): WalletEventReader {
-  const { tables, paginationSessions } = deps;
+export function createWalletEventReader(deps: { tables: Tables; nowMs: () => number }): WalletEventReader {
+  const { tables } = deps;
   return {
-    events: (filter, page, sessionKey) =>
-      readPage({
-        paginationSessions,
-        sessionKey,
-        page,
-        beyond: filter.beyond,
-        load: (atMost) => tables.rows<WalletEventRow>(walletEventsSql({ ...filter, atMost }, page)),
-      }),
-    eventsWithin: async (filter, page) =>
+    events: async (filter, page) =>
       toPage(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
-    flows: (filter, page, sessionKey) =>
-      readPage({
-        paginationSessions,
-        sessionKey,
-        page,
-        beyond: filter.beyond,
-        load: (atMost) => tables.rows<FlowRow>(flowsSql({ ...filter, atMost }, page)),
-      }),
+    flows: async (filter, page) => toPage(await tables.rows<FlowRow>(flowsSql(filter, page)), page.limit),
     async flowTotals(filter) {
-      const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null, atMost: null }));
+      const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null }));
       return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
     },
     questionCounts: createCachedLookup({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith, walkPages } from '../support/page-walk.js';
 import { eventRow, fillRow, hex32, marketRow } from '../support/rows.js';
 import {
   alice,
@@ -60,7 +61,7 @@ describe('GET /clobv2/trades', () => {
     ['min_total=40.01', []],
     ['min_usd=10', [8, 3, 2, 1, 0]],
     ['order=asc&limit=2&offset=1', [1, 2]],
-    ['cursor=101-2', [2, 1, 0]],
+    [`cursor=${cursorWith('/clobv2/trades', 'desc', 101, 2)}`, [2, 1, 0]],
   ])('?%s', async (query, expected) => {
     const { trades } = await get(`trades?${query}`);
     expect(trades.map((row) => [row.tx_hash, row.order_hash])).toEqual(
@@ -109,7 +110,7 @@ describe('GET /clobv2/trades', () => {
       builder: NO_BUILDER,
     });
     expect(await get('trades?limit=3')).toMatchObject({
-      pagination: { limit: 3, offset: 0, has_more: true, next_cursor: '102-0' },
+      pagination: { limit: 3, offset: 0, has_more: true, next_cursor: cursorWith('/clobv2/trades', 'desc', 102, 0) },
     });
   });
 
@@ -133,7 +134,7 @@ describe('GET /clobv2/neg-risk/events', () => {
     expect(await get('neg-risk/events')).toEqual({
       count: 1,
       source: 'onchain-v2',
-      pagination: { limit: 50, offset: 0, has_more: false },
+      pagination: { limit: 50, offset: 0, has_more: false, next_cursor: null },
       events: [
         {
           id: negRiskMarket,
@@ -182,14 +183,17 @@ describe('GET /clobv2/neg-risk/events', () => {
       marketRow({ ...hail, conditionId: hex32(100), negRiskMarketId: hex32(1 << 8) }),
     ]);
     api.clock.nowMs += 60_000;
-    const seen: unknown[] = [];
-    for (let offset = 0; ; offset += 1) {
-      const page = (await get(`neg-risk/events?limit=1&offset=${offset}`)) as Body & { events: Row[] };
-      seen.push(...page.events.map((row) => [row.event_slug, row.child_market_count]));
-      if (page.pagination.has_more !== true) break;
-      await api.clickhouse.insertRows('events', [event(10 + offset, 20 + offset)]);
-      api.clock.nowMs += 60_000;
-    }
+    let arrived = 0;
+    const pages = await walkPages<Body & { events: Row[] }>(
+      async (path) => (await get(path)) as Body & { events: Row[] },
+      'neg-risk/events?limit=1',
+      async () => {
+        await api.clickhouse.insertRows('events', [event(10 + arrived, 20 + arrived)]);
+        arrived += 1;
+        api.clock.nowMs += 60_000;
+      },
+    );
+    const seen = pages.flatMap((page) => page.events.map((row) => [row.event_slug, row.child_market_count]));
     expect(seen).toEqual([
       ['e1', 1],
       ['e2', 0],
@@ -378,13 +382,8 @@ describe('/clobv2 pages while fills arrive (last, since it adds fills)', () => {
         fillRow({ ...fills[2]!, block, txHash: tx(block), timestampS: T + 80 }),
       ]);
     };
-    const seen: unknown[] = [];
-    for (let offset = 0; ; offset += 2) {
-      const page = await get(`trades?condition_id=${snow.conditionId}&limit=2&offset=${offset}`);
-      seen.push(...page.trades.map((row) => `${row.tx_hash}_${row.order_hash}`));
-      if (page.pagination.has_more !== true) break;
-      await arrive();
-    }
+    const pages = await walkPages<Body>(get, `trades?condition_id=${snow.conditionId}&limit=2`, arrive);
+    const seen = pages.flatMap((page) => page.trades.map((row) => `${row.tx_hash}_${row.order_hash}`));
     expect(seen).toEqual([5, 4, 3, 2, 1, 0].map((n) => fillId(n).replace(/_\d+$/, '')));
   });
 });

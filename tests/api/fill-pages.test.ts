@@ -105,7 +105,7 @@ it('fill reader returns the same pages whether the statement or the reader exclu
       async (some, limit, offset, order) => {
         // Without wallets the role is ignored.
         const filter: FillFilter = { ...allFills, ...some, role: some.wallets === null ? null : some.role };
-        const page = await readers.fills.fills(filter, { order, limit, offset }, null);
+        const page = await readers.fills.fills(filter, { order, limit, offset });
         const all = expected(filter);
         const wanted = order === 'asc' ? all : all.toReversed();
         expect(page.rows.map((row) => `${row.block_number}-${row.log_index}`)).toEqual(
@@ -121,7 +121,7 @@ it('fill reader returns the same pages whether the statement or the reader exclu
 it('fill reader runs one statement for a page without excluded rows, two for a full page with excluded rows', async () => {
   const statementsFor = async (some: Partial<FillFilter>, order: 'asc' | 'desc', limit: number) => {
     statementCount = 0;
-    await readers.fills.fills({ ...allFills, wallets: ['0xb'], ...some }, { order, limit, offset: 0 }, null);
+    await readers.fills.fills({ ...allFills, wallets: ['0xb'], ...some }, { order, limit, offset: 0 });
     return statementCount;
   };
   expect(await statementsFor({ role: 'maker', versions: { min: 1, max: 3 } }, 'desc', 10)).toBe(1);

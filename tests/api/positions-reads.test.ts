@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  formatPnlEventCursor,
-  type PnlEventCursor,
-  parsePnlEventCursor,
-  pnlEventCursorOf,
-} from '../../api/positions/pnl-events.sql.js';
+import { cursorsOf } from '../../api/pagination/cursor.js';
+import { pnlEventCursor, pnlEventCursorOf } from '../../api/positions/pnl-events.sql.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -51,10 +47,15 @@ it('position reader ranks holders by PnL', async () => {
   // Yes: Alice 4; Bob 40 - 50 and 100 x (0.42 - 0.50); Carol and Dave 0. No: Bob 200 x 0.08; Carol 50 x -0.02.
   const ranked = [`${bob}-${snowNo}`, `${alice}-${snowYes}`, `${carol}-${snowYes}`, `${dave}-${snowYes}`];
   const worst = [`${carol}-${snowNo}`, `${bob}-${snowYes}`];
-  expect(await readers.positions.rankedHolderIds(filter, 'total_pnl', 'desc')).toEqual([...ranked, ...worst]);
+  const byPnl = await readers.positions.rankedHolders(filter, 'total_pnl', 'desc');
+  expect(byPnl.map((one) => one.id)).toEqual([...ranked, ...worst]);
   expect(
-    await readers.positions.rankedHolderIds({ ...filter, status: 'open', minSize: 50_000_001n }, 'size', 'asc'),
-  ).toEqual([`${alice}-${snowYes}`, `${bob}-${snowYes}`, `${bob}-${snowNo}`]);
+    await readers.positions.rankedHolders({ ...filter, status: 'open', minSize: 50_000_001n }, 'size', 'asc'),
+  ).toEqual([
+    { id: `${alice}-${snowYes}`, value: 100_000_000n },
+    { id: `${bob}-${snowYes}`, value: 100_000_000n },
+    { id: `${bob}-${snowNo}`, value: 200_000_000n },
+  ]);
   const found = await readers.positions.byId([...worst, `${alice}-1`]);
   expect(found.map((one) => [one.wallet, usd(one.totalPnl)])).toEqual([
     [carol, -1],
@@ -70,7 +71,7 @@ it('position reader returns long pages', async () => {
 });
 
 it("position reader pages a wallet's events from any cursor", async () => {
-  const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null, atMost: null };
+  const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null };
   const rows = await readers.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
   expect(rows.map((row) => [row.action, row.leg, usd(BigInt(row.cash)), usd(BigInt(row.realized_pnl))])).toEqual([
     ['REDEEM', 0, 9.9, 0.99],
@@ -81,9 +82,8 @@ it("position reader pages a wallet's events from any cursor", async () => {
     ['BUY', 0, -20, 0],
     ['BUY', 0, -40, 0],
   ]);
-  const beyond = parsePnlEventCursor(
-    formatPnlEventCursor(pnlEventCursorOf(rows[2] as (typeof rows)[0])),
-  ) as PnlEventCursor;
+  const cursors = cursorsOf(pnlEventCursor, { endpoint: '/list' });
+  const beyond = cursors.read(cursors.write(pnlEventCursorOf(rows[2] as (typeof rows)[0])));
   const rest = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'desc', limit: 100, offset: 0 });
   expect(rest).toEqual(rows.slice(3));
   const newer = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'asc', limit: 1, offset: 0 });

@@ -1,6 +1,7 @@
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith } from '../support/page-walk.js';
 
 /** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events; 20,000 markets in 4,000 events; 10,000 combos. */
 const FILLS = 600_000;
@@ -205,7 +206,7 @@ it.each<[string, number]>([
   ['/v3/markets/trending', RANGE],
   ['/v3/leaderboard/day', RANGE],
   ['/v3/combos/activity', RANGE],
-  ['/v3/combos/activity?cursor=5000-0-0-x', RANGE],
+  [`/v3/combos/activity?cursor=${cursorWith('/v3/combos/activity', '', 5000, 0, 0, 'x')}`, RANGE],
   [`/v3/combos/activity?after=${T + 3_000_000}&before=${T + 3_086_400}`, RANGE],
   // About ten events, in as many granules.
   [`/v3/combos/activity?position_id=${COMBO}`, RANGE],

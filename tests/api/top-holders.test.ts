@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { HolderStart } from '../../api/positions/top-holders.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
-import type { Sql } from '../../api/tables/port.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 const HOLDERS = 12_000;
@@ -23,7 +23,6 @@ interface Raw {
 
 let engine: TestClickHouse;
 let readers: Readers;
-let statements: Sql[];
 let raw: Raw[];
 const prices = new Map([
   [yes, 420_000n],
@@ -53,17 +52,7 @@ beforeAll(async () => {
     realized: BigInt(row.realized_pnl as string),
     bought: BigInt(row.total_bought as string),
   }));
-  const live = createClickHouseTables(engine.client);
-  readers = createReaders({
-    tables: {
-      ...live,
-      rows: <Row>(sql: Sql) => {
-        statements.push(sql);
-        return live.rows<Row>(sql);
-      },
-    },
-    nowMs: () => (T + HOLDERS) * 1000,
-  });
+  readers = createReaders({ tables: createClickHouseTables(engine.client), nowMs: () => (T + HOLDERS) * 1000 });
 }, 60_000);
 afterAll(() => engine.stop());
 
@@ -100,76 +89,52 @@ it.each(
     [sort, 'desc'],
     [sort, 'asc'],
   ]) as [keyof typeof keys & 'size', 'asc' | 'desc'][],
-)(
-  'createTopHolders ranks the holders of each token by %s, %s, with the rows of the first ones',
-  async (sort, order) => {
-    statements = [];
-    const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
-    const found = await readers.topHolders.ranked(filter, { sort, order, shown: 30, rows: HOLDERS });
-    for (const token of [yes, no]) {
-      const expected = sorted(
-        raw.filter((row) => row.token === token),
-        sort,
-        order,
-      );
-      expect(found.wallets.get(token)?.slice(0, HOLDERS)).toEqual(expected.map((row) => row.wallet));
-      const shown = found.first.filter((row) => row.token === token);
-      expect(
-        shown.map((row) => [row.wallet, BigInt(row.size), BigInt(row.received), BigInt(row.realized_pnl)]),
-      ).toEqual(expected.slice(0, 50).map((row) => [row.wallet, row.size, row.received, row.realized]));
-    }
-    const [some, before] = [found.first.slice(0, 40), statements.length];
-    const pairs = some.map((row) => ({ wallet: row.wallet, tokenId: row.token }));
-    const holders = await readers.topHolders.holders(pairs, found.first);
-    expect(statements).toHaveLength(before);
-    expect(await readers.topHolders.holders(pairs, [])).toEqual(holders);
-    expect(statements).toHaveLength(before + 1);
-    expect(holders.map((one) => one.totalPnl)).toEqual(
-      (await readers.positions.byId(pairs.map((pair) => `${pair.wallet}-${pair.tokenId}`))).map((one) => one.totalPnl),
-    );
-  },
-);
-
-it.each([
-  { rows: 100, separateReads: 0, what: 'the first rows contain holders of both' },
-  { rows: 5, separateReads: 1, what: 'the first rows contain no holder of one' },
-])('createTopHolders ranks the first holders of each token: $what', async ({ rows, separateReads }) => {
-  // At 42 and 58 cents a holder of one share of `no` ranks before most holders of one share of `yes`.
+)('createTopHolders pages the holders of each token by %s, %s', async (sort, order) => {
   const filter = { tokenIds: [yes, no], status: 'all', minSize: null, wallets: null } as const;
-  statements = [];
-  const found = await readers.topHolders.ranked(filter, { sort: 'current_value', order: 'desc', shown: 50, rows });
-  for (const token of [yes, no]) {
-    const expected = sorted(
+  const expected = [yes, no].map((token) =>
+    sorted(
       raw.filter((row) => row.token === token),
-      'current_value',
-      'desc',
-    ).map((row) => row.wallet);
-    expect(found.wallets.get(token)?.slice(0, HOLDERS)).toEqual(expected.slice(0, rows));
-    const shown = found.first.filter((row) => row.token === token).map((row) => row.wallet);
-    expect(shown).toEqual(expected.slice(0, shown.length));
-    expect(shown.length).toBeGreaterThanOrEqual(Math.min(50, rows));
+      sort,
+      order,
+    ),
+  );
+  const found: string[][] = [[], []];
+  let starts: readonly HolderStart[] = [];
+  const limit = 500;
+  while (starts.length === 0 || starts.some((start) => start !== 'end')) {
+    const pages = await readers.topHolders.pages(filter, { sort, order, limit, offset: 0, starts });
+    for (const [n, page] of pages.entries()) {
+      for (const one of page.holders) found[n]?.push(one.wallet);
+      expect(page.holders.length === limit || page.next === 'end').toBe(true);
+    }
+    starts = pages.map(({ next }) => next);
   }
-  expect(statements.filter(({ params }) => 'at_most' in params)).toHaveLength(1 + separateReads);
+  expect(found).toEqual(expected.map((rows) => rows.map((row) => row.wallet)));
+  const [page] = await readers.topHolders.pages(filter, { sort, order, limit: 30, offset: 40, starts: [] });
+  const shown = page?.holders ?? [];
+  expect(shown.map((one) => [one.wallet, one.size, one.received, one.realizedPnl])).toEqual(
+    expected[0]?.slice(40, 70).map((row) => [row.wallet, row.size, row.received, row.realized]),
+  );
+  expect(shown.map((one) => one.totalPnl)).toEqual(
+    (await readers.positions.byId(shown.map((one) => `${one.wallet}-${yes}`))).map((one) => one.totalPnl),
+  );
 });
 
-it('createTopHolders ranks the holders of many tokens together', async () => {
-  statements = [];
+it('position reader ranks the holders of many tokens together', async () => {
   for (const tokenIds of [[yes, no, '7'], tokens]) {
     const filter = { tokenIds, status: 'open', minSize: 2_000_000n, wallets: null } as const;
     const rows = raw.filter((row) => tokenIds.includes(row.token) && row.size >= 2_000_000n);
-    expect(await readers.positions.rankedHolderIds(filter, 'total_pnl', 'desc')).toEqual(
+    const ranked = await readers.positions.rankedHolders(filter, 'total_pnl', 'desc');
+    expect(ranked.map((one) => one.id)).toEqual(
       sorted(rows, 'total_pnl', 'desc').map((row) => `${row.wallet}-${row.token}`),
     );
   }
 });
 
-it('createTopHolders returns empty lists for tokens without holders and for no tokens', async () => {
-  statements = [];
+it('createTopHolders returns empty pages for tokens without holders and for no wallets', async () => {
   const filter = { tokenIds: [yes, '404'], status: 'all', minSize: null, wallets: null } as const;
-  const by = { sort: 'size', order: 'desc', shown: 0, rows: 10 } as const;
-  const found = await readers.topHolders.ranked(filter, by);
-  expect([found.wallets.get('404'), found.first]).toEqual([[], []]);
-  const none = await readers.topHolders.ranked({ ...filter, wallets: [] }, by);
-  expect([...none.wallets.values()]).toEqual([[], []]);
-  expect(await readers.topHolders.holders([{ wallet: '0x1', tokenId: yes }], [])).toEqual([]);
+  const by = { sort: 'size', order: 'desc', limit: 10, offset: 0, starts: [] } as const;
+  const empty = { holders: [], next: 'end' };
+  expect((await readers.topHolders.pages(filter, by))[1]).toEqual(empty);
+  expect(await readers.topHolders.pages({ ...filter, wallets: [] }, by)).toEqual([empty, empty]);
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith, walkPages } from '../support/page-walk.js';
 import { address, type FillInput, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
 
 const T = 1_790_000_000;
@@ -232,7 +233,11 @@ describe('filters', () => {
   it('clamps the limit and returns the applied one', async () => {
     expect(await trades('limit=5000')).toMatchObject({ limit: 300 });
     expect(await trades('limit=99999999999999999999999999')).toMatchObject({ limit: 300 });
-    expect(await trades('limit=2')).toMatchObject({ limit: 2, has_more: true, next_cursor: '102-9' });
+    expect(await trades('limit=2')).toMatchObject({
+      limit: 2,
+      has_more: true,
+      next_cursor: cursorWith('/v3/trades', 'desc', 102, 9),
+    });
   });
 
   it.each([
@@ -273,7 +278,13 @@ describe('filters', () => {
     ['sort_by=time', 'invalid sort_by: use order_hash'],
     ['group_by=maker', 'invalid group_by: use order_hash'],
     ['cursor=abc', 'invalid cursor: use next_cursor of an earlier page'],
-    ['cursor=1-1&group_by=order_hash', 'cursor cannot be combined with sort_by or group_by'],
+    [`cursor=${cursorWith('/v3/resolutions', 'desc', 102, 9)}`, 'invalid cursor: it belongs to another endpoint'],
+    [`cursor=${cursorWith('/v3/trades', 'asc', 102, 9)}`, 'invalid cursor: it belongs to another sort or order'],
+    [`cursor=${cursorWith('/v3/trades', 'desc', 102)}`, 'invalid cursor: use next_cursor of an earlier page'],
+    [
+      `group_by=order_hash&cursor=${cursorWith('/v3/trades', 'desc', 102, 9)}`,
+      'invalid cursor: it belongs to another sort or order',
+    ],
   ])('rejects ?%s', async (query, error) => {
     const { status, body } = await api.get(`/v3/trades?${encodeURI(query)}`, key);
     expect({ status, body }).toEqual({ status: 400, body: { error } });
@@ -299,7 +310,8 @@ describe('order groups', () => {
     expect(ids(await trades('sort_by=order_hash'))).toEqual([4, 3, 2, 0, 1].map(id));
     expect(ids(await trades('sort_by=order_hash&limit=2&offset=2'))).toEqual([2, 0].map(id));
     expect(ids(await trades('sort_by=order_hash&order=asc'))).toEqual([1, 0, 2, 3, 4].map(id));
-    expect(await trades('sort_by=order_hash&limit=2')).toMatchObject({ has_more: true, next_cursor: null });
+    const pages = await walkPages<Page>((path) => trades(path), 'sort_by=order_hash&limit=2');
+    expect(pages.flatMap(ids)).toEqual([4, 3, 2, 0, 1].map(id));
   });
 
   it('sums the fills of an order in one row', async () => {
@@ -307,6 +319,7 @@ describe('order groups', () => {
     const page = body as { trades: Record<string, unknown>[]; elapsed_ms: number };
     expect({ ...page, trades: page.trades.map((row) => row.order_hash), elapsed_ms: 0 }).toEqual({
       trades: [0xa4, 0xa3, 0xa1, 0xa2].map(hex32),
+      next_cursor: null,
       rows_returned: 4,
       grouped_by: 'order_hash',
       elapsed_ms: 0,

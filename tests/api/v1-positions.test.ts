@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { fillRow, hex32 } from '../support/rows.js';
@@ -25,6 +26,7 @@ describe('/v1/wallets/{addr}/positions', () => {
     expect(await get(`${alice.replace('a', 'A')}/positions`)).toEqual({
       wallet: alice,
       count: 1,
+      next_cursor: null,
       positions: [
         {
           proxyWallet: alice,
@@ -125,11 +127,18 @@ describe('/v1/wallets/{addr}/positions', () => {
       });
     const first = [1, 2, 3, 4].map((n) => bought(100 + n, 9000 + n, n * 10));
     await insertAccounts(api.clickhouse, first);
-    expect(await assets(`${frank}/positions?limit=2`)).toEqual(['9004', '9003']);
-    later(16);
-    await insertAccounts(api.clickhouse, [...first, bought(110, 9009, 25), bought(111, 9010, 500)]);
-    expect(await assets(`${frank}/positions?limit=2&offset=2`)).toEqual(['9002', '9001']);
-    expect(await assets(`${frank}/positions?limit=2&offset=4`)).toEqual([]);
+    const pages = await walkPages<Body>(
+      (path) => api.ok<Body>(`/v1/wallets/${path}`, key),
+      `${frank}/positions?limit=2`,
+      async () => {
+        later(16);
+        await insertAccounts(api.clickhouse, [...first, bought(110, 9009, 35), bought(111, 9010, 500)]);
+      },
+    );
+    expect(pages.map(({ positions }) => positions.map((row) => row.asset))).toEqual([
+      ['9004', '9003'],
+      ['9002', '9001'],
+    ]);
     expect(await assets(`${frank}/positions?limit=2`)).toEqual(['9010', '9004']);
     later(7);
     const { headers } = await api.get(`/v1/wallets/${frank}/positions`, key);
@@ -207,6 +216,7 @@ describe('/v1/markets/{id}/positions', () => {
       slug: snow.slug,
       image: snow.image,
       outcome_names: ['Yes', 'No'],
+      next_cursor: null,
       outcomes: [snowYes, snowNo],
     });
     // Alice 2 + 2, Carol and Dave 0, Bob -10 - 8; of No Bob 200 x 0.08, Carol 50 x -0.02.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { walletsOf } from '../../schemas/primitives/wallet-addresses.js';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { fillRow } from '../support/rows.js';
 import { alice, bob, carol, fills, insertVenue, rain, snow, snowNo, snowYes, T, tx } from '../support/venue.js';
 
@@ -138,14 +139,13 @@ describe('/v1 trades', () => {
     });
   });
 
-  it('by offset neither overlap nor skip while trades arrive', async () => {
-    const seen: unknown[] = [];
-    for (let offset = 0, block = 500; ; offset += 1, block += 1) {
-      const { trades } = await get(`markets/${rain.slug}/trades?limit=1&offset=${offset}`);
-      if (trades.length === 0) break;
-      seen.push(...trades.map((row) => [row.transactionHash, row.side]));
+  it('by cursor neither overlap nor skip while trades arrive', async () => {
+    let block = 500;
+    const pages = await walkPages(get, `markets/${rain.slug}/trades?limit=1`, async () => {
       await api.clickhouse.insertRows('fills', [fillRow({ ...fills[6]!, block, txHash: tx(block) })]);
-    }
+      block += 1;
+    });
+    const seen = pages.flatMap((page) => page.trades.map((row) => [row.transactionHash, row.side]));
     // The newest row belongs to the wallet above.
     expect(seen).toEqual([
       [tx(4), 'BUY'],

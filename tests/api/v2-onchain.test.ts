@@ -5,6 +5,7 @@ import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { plans } from '../../schemas/plans.js';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
 import {
   alice,
@@ -92,6 +93,7 @@ describe('/v2/onchain lists of a wallet', () => {
       source: 'onchain',
       count: 2,
       offset: 0,
+      pagination: { limit: 100, has_more: false },
       total_payout: 80,
       redemptions: [
         {
@@ -123,6 +125,7 @@ describe('/v2/onchain lists of a wallet', () => {
       source: 'onchain',
       count: 3,
       offset: 0,
+      pagination: { limit: 100, has_more: false },
       splits: 1,
       merges: 1,
       conversions: 1,
@@ -372,7 +375,7 @@ describe('/v2/onchain pages while rows arrive', () => {
   const name = (row: Row | FillInput) =>
     'txHash' in row ? `${row.txHash} ${row.maker} ${row.timestampS}` : `${row.tx_hash} ${row.maker} ${row.timestamp}`;
 
-  it('neither overlap nor skip by cursor, offset and key, cached or not', async () => {
+  it('neither overlap nor skip by cursor and key, cached or not', async () => {
     await arrive(9);
     const step = fc.record({ count: fc.integer({ min: 0, max: 3 }), laterMs: fc.constantFrom(0, 5_000, 61_000) });
     await fc.assert(
@@ -395,17 +398,6 @@ describe('/v2/onchain pages while rows arrive', () => {
             await between();
           }
           expect(byCursor).toEqual(expected);
-          queue.push(...steps);
-          api.clock.nowMs += 61_000;
-          const all = inserted.map(name).reverse();
-          const byOffset: string[] = [];
-          for (let offset = 0; ; offset += limit) {
-            const page = await get(`${list}?limit=${limit}&offset=${offset}`);
-            byOffset.push(...page.trades.map(name));
-            if (!page.pagination.has_more) break;
-            await between();
-          }
-          expect(byOffset).toEqual(all);
         }
         for (const mode of ['', '&sort_by=order_hash', '&group_by=order_hash']) {
           queue.push(...steps);
@@ -437,19 +429,21 @@ describe('/v2/onchain pages while rows arrive', () => {
       .filter((event) => event.kind !== 'redemption')
       .map((event) => event.txHash)
       .reverse();
-    const seen: unknown[] = [];
     api.clock.nowMs += 61_000;
-    for (let offset = 0; ; offset += 1) {
-      const { events } = (await get(`wallets/${alice}/activity?limit=1&offset=${offset}`)) as unknown as {
-        events: Row[];
-      };
-      if (events.length === 0) break;
-      seen.push(...events.map((event) => String(event.id).split('_')[0]));
-      api.clock.nowMs += 61_000;
-      await api.clickhouse.insertRows('wallet_events', [
-        walletEventRow({ ...walletEvents[0]!, block: 900 + offset, txHash: tx(900 + offset) }),
-      ]);
-    }
+    let block = 900;
+    type Events = Body & { events: Row[] };
+    const pages = await walkPages<Events>(
+      async (path) => (await get(path)) as unknown as Events,
+      `wallets/${alice}/activity?limit=1`,
+      async () => {
+        api.clock.nowMs += 61_000;
+        await api.clickhouse.insertRows('wallet_events', [
+          walletEventRow({ ...walletEvents[0]!, block, txHash: tx(block) }),
+        ]);
+        block += 1;
+      },
+    );
+    const seen = pages.flatMap(({ events }) => events.map((event) => String(event.id).split('_')[0]));
     expect(seen).toEqual(own);
   });
 });
@@ -607,6 +601,7 @@ describe('/v2/onchain trades/all', () => {
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
     const context = {
+      endpoint: '/v2/onchain/wallets/{address}/trades/all',
       requestId: '',
       clientIp: '',
       headers: {},

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
@@ -201,6 +202,7 @@ describe('/v2/wallets', () => {
       count: 1,
       offset: 0,
       limit: 10,
+      next_cursor: null,
       positions: [
         {
           proxy_wallet: alice,
@@ -252,10 +254,11 @@ describe('/v2/wallets', () => {
     const assets = async (query: string) =>
       (await get(`${grace}/closed-positions?${query}`)).positions.map((row) => row.asset);
     expect(await assets('sortBy=realizedpnl&sortDirection=asc')).toEqual(['9103', '9102', '9101']);
-    expect(await assets('limit=2')).toEqual(['9103', '9102']);
-    later(301);
-    await insertAccounts(api.clickhouse, [...first, ...closed(130, 9104, 500_000n)]);
-    expect(await assets('limit=2&offset=2')).toEqual(['9101']);
+    const pages = await walkPages(get, `${grace}/closed-positions?limit=2`, async () => {
+      later(301);
+      await insertAccounts(api.clickhouse, [...first, ...closed(130, 9104, 500_000n)]);
+    });
+    expect(pages.map(({ positions }) => positions.map((row) => row.asset))).toEqual([['9103', '9102'], ['9101']]);
     expect(await assets('limit=2')).toEqual(['9104', '9103']);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import { carol, comboCondition, comboYes, insertVenue, snowYes, T, tx } from '../support/venue.js';
@@ -138,12 +139,8 @@ describe('/v3/combos', () => {
 
   it('pages of one wallet by cursor are its rows', async () => {
     const all = (await get(`activity?wallet=${gina}`)).activity;
-    const listed: Row[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: Page = await get(`activity?wallet=${gina}&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      listed.push(...page.activity);
-      cursor = page.has_more ? page.next_cursor : null;
-    }
+    const pages = await walkPages<Page>(get, `activity?wallet=${gina}&limit=1`);
+    const listed = pages.flatMap((page) => page.activity);
     expect(listed).toEqual(all);
     expect(listed).toHaveLength(4);
   });
@@ -218,7 +215,7 @@ describe('/v3/combos', () => {
 it('/v3/combos pages list each event once while events arrive at the end and in between', async () => {
   const whole = (await get('activity')).activity.map((row) => row.id);
   const markets = (await get('markets')).markets.map((row) => row.condition_id);
-  let arrived = 0;
+  let [arrived, skipped] = [0, 0];
   /** The newest event, of a new combo; and a late one of another wallet, directly after the formerly newest one. */
   const arrive = async () => {
     arrived += 1;
@@ -244,32 +241,22 @@ it('/v3/combos pages list each event once while events arrive at the end and in 
     ]);
     api.clock.nowMs += 31_000;
   };
-  const byOffset: unknown[] = [];
-  for (let offset = 0; offset <= whole.length; offset += 1) {
-    const page = await get(`activity?limit=1&offset=${offset}`);
-    byOffset.push(...page.activity.map((row) => row.id));
-    if (!page.has_more) break;
-    // Pages after the first are past the position directly after the first event.
-    if (offset > 0) await arrive();
-  }
-  expect(byOffset).toEqual(whole);
-  const byCursor: unknown[] = [];
-  let { next_cursor: cursor } = await get(`activity?limit=${arrived}`);
-  for (let pages = 0; cursor !== null; pages += 1) {
-    const page: Page = await get(`activity?limit=1&cursor=${cursor}`);
-    byCursor.push(...page.activity.map((row) => row.id));
-    cursor = page.next_cursor;
-    if (pages > arrived) await arrive();
-  }
-  const late = Array.from({ length: 4 }, (_, i) => `${tx(124)}-${4 - i}-0`);
-  expect(byCursor).toEqual([whole[0], ...late, ...whole.slice(1)]);
+  const activity = await walkPages<Page>(get, 'activity?limit=1', async () => {
+    // The second page starts before the place at which late events arrive.
+    if (skipped > 0) await arrive();
+    skipped += 1;
+  });
+  expect(activity.flatMap((page) => page.activity.map((row) => row.id))).toEqual(whole);
+  // Late events after the place of the last row are listed.
+  const first = await get(`activity?limit=${arrived}`);
+  const late = Array.from({ length: arrived }, (_, i) => `${tx(124)}-${arrived - i}-0`);
+  const rest = await get(`activity?cursor=${first.next_cursor}`);
+  expect(rest.activity.map((row) => row.id)).toEqual([whole[0], ...late, ...whole.slice(1)]);
 
-  await get('markets?limit=1');
-  const first = await get(`markets?limit=${arrived + 1}`);
-  expect(first.markets.at(-1)?.condition_id).toBe(markets[0]);
-  await arrive();
-  const second = await get(`markets?limit=${arrived}&offset=${arrived}`);
-  expect(second.markets.map((row) => row.condition_id)).toEqual([markets[1]]);
+  const listed = (await get('markets')).markets.map((row) => row.condition_id);
+  expect(listed.slice(-2)).toEqual(markets);
+  const pages = await walkPages<Page>(get, 'markets?limit=1', arrive);
+  expect(pages.flatMap((page) => page.markets.map((row) => row.condition_id))).toEqual(listed);
 }, 60_000);
 
 it('/v3/combos status is closed once the positions are settled', async () => {

@@ -6,6 +6,7 @@ import {
   type LeaderboardRefresher,
 } from '../../processors/leaderboards/leaderboard-refresher.js';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith, walkPages } from '../support/page-walk.js';
 import { dave, insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import { alice, bob, carol, comboYes, insertVenue, rainNo, rainYes, snow, snowNo, snowYes } from '../support/venue.js';
@@ -151,10 +152,17 @@ describe('/v3 leaderboards', () => {
     for (const [query, error] of [
       ['sort=luck', expect.stringContaining('invalid sort')],
       [
-        'cursor=1-1',
+        `cursor=${cursorWith('/v3/leaderboard', 'total', 1, 1)}`,
         'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
       ],
-      ['cursor=1-1&market=rain', 'cursor cannot be combined with selected markets'],
+      [
+        `cursor=${cursorWith('/v3/leaderboard', 'total', 1, 1)}&market=rain`,
+        'invalid cursor: it belongs to another sort or order',
+      ],
+      [
+        `cursor=${cursorWith('/v3/leaderboard', 'total', 1, 1)}&sort=wins`,
+        'invalid cursor: it belongs to another sort or order',
+      ],
       ['offset=x', 'invalid offset: use a whole number, 0 or more'],
     ])
       expect(await api.get(`/v3/leaderboard?${query}`, key)).toMatchObject({ status: 400, body: { error } });
@@ -264,7 +272,7 @@ describe('GET /clobv2/positions', () => {
     ] as const) {
       const page = await largest(query);
       expect([query, positionIds(page)]).toEqual([query, named(rows)]);
-      expect([page.as_of, page.pagination.next_cursor]).toEqual([null, null]);
+      expect([page.as_of, page.pagination.next_cursor === null]).toEqual([null, page.pagination.has_more !== true]);
     }
     // The row is the same with every filter.
     const { positions } = await largest('');
@@ -285,13 +293,7 @@ describe('GET /clobv2/positions', () => {
   });
 
   it('pages ascending by cursor', async () => {
-    const listed: string[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const page: Largest = await largest(`order=asc&limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      listed.push(...positionIds(page));
-      cursor = page.pagination.next_cursor;
-    }
+    const listed = (await walkPages<Largest>(largest, 'order=asc&limit=3')).flatMap(positionIds);
     expect(listed).toEqual(named([...all].reverse()));
   });
 
@@ -313,12 +315,15 @@ describe('GET /clobv2/positions', () => {
     for (const [query, error] of [
       ['status=won', 'status must be one of [open, redeemable, closed, all]'],
       ['order=up', 'order must be one of [asc, desc]'],
-      [`wallet=${alice}&cursor=1-1`, 'cursor cannot be combined with wallet, token_id or condition_id: use offset'],
+      [
+        `wallet=${alice}&cursor=${cursorWith('/clobv2/positions', 'desc', 1, 1)}`,
+        'invalid cursor: it belongs to another sort or order',
+      ],
       ['min_size=-1', 'invalid min_size: expected a decimal number, 0 or more'],
       ['limit=501', 'invalid integer limit: expected 1..500'],
       ['offset=10000001', 'invalid integer offset: expected 0..10000000'],
       [
-        'cursor=1-1',
+        `cursor=${cursorWith('/clobv2/positions', 'desc', 1, 1)}`,
         'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
       ],
     ])
@@ -327,7 +332,7 @@ describe('GET /clobv2/positions', () => {
   });
 });
 
-it('leaderboard pages by offset and cursor read the snapshot of the first page while new ones are taken', async () => {
+it('leaderboard pages by cursor read the snapshot of the first page while new ones are taken', async () => {
   const all = [alice, dave, carol, bob];
   let block = 200;
   /** A wallet that ranks first in the next snapshot, and in the market at once. */
@@ -341,38 +346,23 @@ it('leaderboard pages by offset and cursor read the snapshot of the first page w
     api.clock.nowMs += 61_000;
     await refresher.refresh();
   };
-  const byOffset = async (query: string) => {
-    const found: unknown[] = [];
-    for (let offset = 0; ; offset += 1) {
-      const page = await get(`${query}&limit=1&offset=${offset}`);
-      found.push(...page.leaderboard.map((row) => row.wallet));
-      if (!page.has_more) return found;
-      await arrive();
-    }
-  };
-  expect(await byOffset('sort=total')).toEqual(all);
+  const walk = async (query: string) =>
+    (await walkPages<Body>(get, query, arrive)).flatMap((page) => page.leaderboard.map((row) => row.wallet));
+  expect(await walk('sort=total&limit=1')).toEqual(all);
   // Three wallets rank above.
-  expect(await wallets('limit=4')).toEqual([201, 202, 203].map(address).concat(alice));
-  const above = (await wallets('market=snow-lisbon-may')).slice(0, 3);
-  expect(above).toEqual([201, 202, 203].map(address));
-  const first = await get('limit=2');
-  const byCursor = first.leaderboard.map((row) => row.wallet);
-  for (let cursor = first.next_cursor; cursor !== null; ) {
-    await arrive();
-    const page: Body = await get(`limit=2&cursor=${cursor}`);
-    byCursor.push(...page.leaderboard.map((row) => row.wallet));
-    cursor = page.next_cursor;
-  }
-  expect(byCursor).toEqual([...above, ...all]);
-  expect(await byOffset('market=rain')).toEqual([alice, bob]);
+  const above = [201, 202, 203].map(address);
+  expect(await wallets('limit=4')).toEqual(above.concat(alice));
+  expect((await wallets('market=snow-lisbon-may')).slice(0, 3)).toEqual(above);
+  expect(await walk('limit=2')).toEqual([...above, ...all]);
+  expect(await walk('market=rain&limit=1')).toEqual([alice, bob]);
 
-  // A session whose snapshot was deleted gets the error, a page after the last rank does not.
-  await get('limit=1');
+  // A cursor whose snapshot was deleted gets the error, a page after the last rank does not.
+  const { next_cursor: cursor } = await get('limit=1');
   expect(await get('limit=1&offset=9000')).toMatchObject({ leaderboard: [], has_more: false });
   await api.clickhouse.command('TRUNCATE TABLE leaderboards');
   api.clock.nowMs += 61_000;
   await refresher.refresh();
-  expect(await api.get('/v3/leaderboard?limit=1&offset=1', key)).toMatchObject({
+  expect(await api.get(`/v3/leaderboard?limit=1&cursor=${cursor}`, key)).toMatchObject({
     status: 400,
     body: {
       error: 'snapshot expired: the snapshot of the first page is no longer retained; restart from the first page',
@@ -393,22 +383,7 @@ it('/clobv2/positions pages read the snapshot of the first page and return its a
     api.clock.nowMs += 61_000;
     await refresher.refresh();
   };
-  const byOffset: string[] = [];
-  for (let offset = 0; ; offset += 4) {
-    const page = await largest(`status=open&limit=4&offset=${offset}`);
-    byOffset.push(...positionIds(page));
-    if (!page.pagination.has_more) break;
-    await arrive();
-  }
-  expect(byOffset).toEqual(named(open));
-  const byCursor: string[] = [];
-  for (let cursor = ''; ; ) {
-    const page = await largest(`status=open&limit=3${cursor}`);
-    byCursor.push(...positionIds(page));
-    if (page.pagination.next_cursor === null) break;
-    cursor = `&cursor=${page.pagination.next_cursor}`;
-    await arrive();
-  }
-  expect(byCursor).toEqual([`${address(151)} ${snowYes}`, ...named(open)]);
+  const byCursor = (await walkPages<Largest>(largest, 'status=open&limit=3', arrive)).flatMap(positionIds);
+  expect(byCursor).toEqual(named(open));
   expect((await api.get('/clobv2/positions', key)).headers.get('age')).toBe('0');
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts, insertVenueAccounts } from '../support/positions.js';
 import { address } from '../support/rows.js';
 import {
@@ -193,16 +194,15 @@ describe('GET /v3/wallets/{address}/positions', () => {
   });
 
   it('lists each position once over all pages while positions change', async () => {
-    const pages: unknown[] = [];
-    for (let offset = 0, block = 120; ; offset += 1, block += 1) {
-      const page = await get(`wallets/${bob}/positions?limit=1&offset=${offset}&sort=size`);
-      pages.push(...page.positions.map((row) => row.token_id));
-      expect(page.next_offset).toBe(page.has_more ? offset + 1 : null);
-      if (!page.has_more) break;
+    let block = 120;
+    const walked = await walkPages<Body>(get, `wallets/${bob}/positions?limit=1&sort=size`, async () => {
       // A new position, larger than all others.
       await insertAccounts(api.clickhouse, [buy(bob, block, String(900 + block), 5000, 100)]);
+      block += 1;
       api.clock.nowMs += 6_000;
-    }
+    });
+    expect(walked.map((page) => page.next_offset)).toEqual([1, 1, 1, null]);
+    const pages = walked.flatMap((page) => page.positions.map((row) => row.token_id));
     expect(pages).toEqual([snowNo, snowYes, rainNo, rainYes]);
     expect((await tokens(bob, 'sort=size')).length).toBe(7);
   });
@@ -370,14 +370,13 @@ describe('GET holders', () => {
   it('lists each holder once over all pages while new ones arrive', async () => {
     const path = `condition/${snow.conditionId}/positions?sort=amount`;
     const all = await rows(path);
-    const pages: unknown[] = [];
-    for (let offset = 0, block = 200; ; offset += 2, block += 1) {
-      const page = await get(`markets/${path}&limit=2&offset=${offset}`);
-      pages.push(...page.data.map((row) => [row.user, row.token_id, row.realized_pnl]));
-      if (!page.has_more) break;
+    let block = 200;
+    const walked = await walkPages<Body>(get, `markets/${path}&limit=2`, async () => {
       await insertAccounts(api.clickhouse, [buy(address(block), block, snowYes, 5000, 2000)]);
+      block += 1;
       api.clock.nowMs += 60_000;
-    }
+    });
+    const pages = walked.flatMap((page) => page.data.map((row) => [row.user, row.token_id, row.realized_pnl]));
     expect(pages).toEqual(all);
     expect(await rows(path)).toHaveLength(all.length + 2);
   });
@@ -497,23 +496,7 @@ describe('GET /v3/wallets/{address}/combos', () => {
       await insertAccounts(api.clickhouse, [buy(frank, block, comboYes, 5, 1)]);
       api.clock.nowMs += 6_000;
     };
-    const byOffset: unknown[] = [];
-    for (let offset = 0; ; offset += 1) {
-      const page = await combos(`activity?limit=1&offset=${offset}`);
-      byOffset.push(...page.activity.map((row) => row.id));
-      if (page.has_more !== true) break;
-      await arrive();
-    }
-    expect(byOffset).toEqual(whole);
-    const byCursor: unknown[] = [];
-    // After the events that arrived meanwhile.
-    let { next_cursor: cursor } = await combos(`activity?limit=${block - 300}`);
-    while (cursor !== null) {
-      const page = await combos(`activity?limit=1&cursor=${cursor}`);
-      byCursor.push(...page.activity.map((row) => row.id));
-      cursor = page.next_cursor;
-      await arrive();
-    }
-    expect(byCursor).toEqual(whole);
+    const pages = await walkPages<Page>(combos, 'activity?limit=1', arrive);
+    expect(pages.flatMap((page) => page.activity.map((row) => row.id))).toEqual(whole);
   });
 });

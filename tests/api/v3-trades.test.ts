@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith } from '../support/page-walk.js';
 import {
   alice,
   bob,
@@ -71,7 +72,7 @@ describe('GET /v3/wallets/{address}/trades', () => {
     ['min_amount=30000000', [2, 0]],
     [`after=${T + 2}&before=${T + 4}`, [4, 3, 2]],
     ['sort_by=order_hash', [7, 6, 4, 0, 3, 2]],
-    ['cursor=101-2', [2, 0]],
+    [`cursor=${cursorWith('/v3/wallets/{address}/trades', 'desc', 101, 2)}`, [2, 0]],
   ])('?%s', async (query, expected) => expect(await idsOf(wallet(query))).toEqual(expected.map(fillId)));
 
   it('groups fills by own order, and by transaction', async () => {
@@ -81,7 +82,14 @@ describe('GET /v3/wallets/{address}/trades', () => {
       [order(1), 2, 44, 110],
       [order(4), 1, 20, 50],
     ]);
-    expect(Object.keys(orders).sort()).toEqual(['address', 'elapsed_ms', 'grouped_by', 'rows_returned', 'trades']);
+    expect(Object.keys(orders).sort()).toEqual([
+      'address',
+      'elapsed_ms',
+      'grouped_by',
+      'next_cursor',
+      'rows_returned',
+      'trades',
+    ]);
     for (const name of ['user_trade', 'transaction_hash']) {
       const trades = await get(wallet(`group_by=${name}`));
       expect(trades.grouped_by).toBe('user_trade');
@@ -109,6 +117,7 @@ describe('GET /v3/wallets/{address}/trades', () => {
       included_position_types: ['market', 'combo'],
       combo_trade_count: 1,
       combo_has_more: false,
+      combo_next_cursor: null,
       combo_source: 'v3.wallet_combos.trades',
     });
     expect(page.combo_trades).toEqual([
@@ -139,7 +148,8 @@ describe('GET /v3/wallets/{address}/trades', () => {
     [wallet('include_combos=true&group_by=order_hash'), 'include_combos cannot be combined with order_hash'],
     [wallet(`include_combos=true&order_hash=${order(1)}`), 'include_combos cannot be combined with order_hash'],
     [wallet('side=buy'), 'invalid side: use maker, taker or both'],
-    [wallet('group_by=user_trade&cursor=1-1'), 'cursor cannot be combined with sort_by or group_by'],
+    [wallet('combo_cursor=x'), 'combo_cursor needs include_combos'],
+    [wallet('include_combos=true&combo_cursor=x'), 'invalid cursor: use next_cursor of an earlier page'],
     [wallet('order_hash='), 'invalid order_hash: use 0x and 64 hex digits'],
     [wallet('include_combos=perhaps'), 'invalid include_combos: use true or false'],
     ['/v3/markets/0x1/trades', 'invalid token_id: use a decimal uint256'],
@@ -161,7 +171,12 @@ describe('the other /v3 fill lists', () => {
     expect(await idsOf(`/v3/markets/${snowYes}/trades?order=asc&limit=2`)).toEqual([fillId(0), fillId(1)]);
     expect(await idsOf('/v3/markets/slug/snow-lisbon-may/trades')).toEqual([5, 4, 3, 2, 1, 0].map(fillId));
     expect(await idsOf('/v3/markets/slug/snow-lisbon-may/trades?limit=2&offset=2')).toEqual([3, 2].map(fillId));
-    expect(await idsOf('/v3/markets/slug/snow-lisbon-may/trades?cursor=101-2')).toEqual([2, 1, 0].map(fillId));
+    expect(
+      await idsOf(
+        '/v3/markets/slug/snow-lisbon-may/trades?' +
+          `cursor=${cursorWith('/v3/markets/slug/{slug}/trades', 'desc', 101, 2)}`,
+      ),
+    ).toEqual([2, 1, 0].map(fillId));
     expect(await get('/v3/markets/slug/nothing/trades')).toMatchObject({
       slug: 'nothing',
       trades: [],

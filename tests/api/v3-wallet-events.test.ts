@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { cursorWith, walkPages } from '../support/page-walk.js';
 import { address, hex32, walletEventRow } from '../support/rows.js';
 import {
   alice,
@@ -85,7 +86,10 @@ describe('/v3 wallet events', () => {
     const types = async (query: string) => (await get(`${alice}/activity?${query}`)).data.map((row) => row.event_type);
     expect(await types('limit=2&offset=1')).toEqual(['redemption', 'merge']);
     expect(await types(`after=${at(111)}&before=${at(112)}`)).toEqual(['merge', 'nrc']);
-    expect(await types('cursor=112-3')).toEqual(['nrc', 'split']);
+    expect(await types(`cursor=${cursorWith('/v3/wallets/{address}/activity', 'desc', 112, 3)}`)).toEqual([
+      'nrc',
+      'split',
+    ]);
   });
 
   it('redemptions have the known market fields', async () => {
@@ -137,7 +141,7 @@ describe('/v3 wallet events', () => {
     expect(await get(`${alice}/redemptions?limit=1`)).toMatchObject({
       has_more: true,
       next_offset: 1,
-      next_cursor: '114-0',
+      next_cursor: cursorWith('/v3/wallets/{address}/redemptions', 'desc', 114, 0),
     });
   });
 
@@ -192,7 +196,7 @@ describe('/v3 wallet events', () => {
   });
 });
 
-it('/v3 wallet event pages by offset and cursor neither overlap nor skip while events arrive', async () => {
+it('/v3 wallet event pages neither overlap nor skip while events arrive', async () => {
   const ids = walletEvents.map((event) => `${event.txHash}_0x${event.logIndex.toString(16)}`).reverse();
   let block = 1000;
   const arrive = async () => {
@@ -208,21 +212,6 @@ it('/v3 wallet event pages by offset and cursor neither overlap nor skip while e
       }),
     ]);
   };
-  const byOffset: unknown[] = [];
-  for (let offset = 0; ; offset += 2) {
-    const page = await get(`${alice}/activity?limit=2&offset=${offset}`);
-    byOffset.push(...page.data.map((row) => row.id));
-    if (page.has_more !== true) break;
-    await arrive();
-  }
-  expect(byOffset).toEqual(ids);
-  const byCursor: unknown[] = [];
-  let cursor: string | null = '114-1';
-  while (cursor !== null) {
-    const page: Body = await get(`${alice}/activity?limit=2&cursor=${cursor}`);
-    byCursor.push(...page.data.map((row) => row.id));
-    cursor = page.next_cursor;
-    await arrive();
-  }
-  expect(byCursor).toEqual(ids);
+  const pages = await walkPages<Body>(get, `${alice}/activity?limit=2`, arrive);
+  expect(pages.flatMap((page) => page.data.map((row) => row.id))).toEqual(ids);
 });

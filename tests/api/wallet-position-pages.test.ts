@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cursorsOf } from '../../api/pagination/cursor.js';
+import { type RankValue, rankCursor } from '../../api/pagination/ranked-page.js';
 import type { PositionWithMetadata } from '../../api/positions/position.js';
 import type { PositionReader } from '../../api/positions/reader.js';
 import { createWalletPositionPages, type FilterablePosition } from '../../api/positions/wallet-position-pages.js';
@@ -13,8 +15,6 @@ import { alice, comboYes, insertVenue, rainYes, snowNo, snowYes, T } from '../su
 
 const units = (usd: number) => BigInt(Math.round(usd * 1e6));
 const trader = `0x${'77'.repeat(20)}`;
-const largeWallet = `0x${'78'.repeat(20)}`;
-const collector = `0x${'79'.repeat(20)}`;
 /** Unknown tokens with short and long ids. */
 const unknownTokens = ['5', '40', '300', `${10n ** 70n}`, `${9n * 10n ** 69n}`];
 
@@ -37,8 +37,6 @@ beforeAll(async () => {
     trade(201, 'SELL', snowNo, 5, 1),
     trade(202, 'SELL', unknownTokens[3] as string, 2, 1),
   ]);
-  await engine.client.command(`INSERT INTO positions (wallet, token_id, size, total_bought, fills, first_at, last_at, version, _offset)
-    SELECT if(number < 1005, '${largeWallet}', '${collector}'), number, 1000000, 1000000, 1, toDateTime(${T}, 'UTC'), toDateTime(${T}, 'UTC'), 1, 1000000 + number FROM numbers(2005)`);
   const live = createClickHouseTables(engine.client);
   const tables = {
     ...live,
@@ -54,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const ages = { smallWalletMs: 5_000, largeWalletMs: 20_000 };
+const MAX_AGE_MS = 5_000;
 const filters: Readonly<Record<string, ((position: FilterablePosition) => boolean) | null>> = {
   all: null,
   held: ({ size }) => size > 0n,
@@ -96,23 +94,19 @@ it.each(Object.keys(filters))(
           for (const combos of [true, false]) {
             const listed = all.filter((position) => combos || !isComboPosition(position.tokenId));
             const expected = inOrder(wanted === null ? listed : listed.filter(wanted), sort, order);
-            const sessionKey = `${sort} ${order} ${combos} ${wallet} ${filter}`;
+            const query = { wallet, sort, order, combos, predicate: wanted, endpoint: '/list', limit: 4 } as const;
+            let cursor: string | undefined;
             for (let offset = 0; offset < 12; offset += 4) {
-              const query = {
-                wallet,
-                sort,
-                order,
-                combos,
-                predicate: wanted,
-                sessionKey: sessionKey,
-                offset,
-                limit: 4,
-              };
-              expect((await pages.page(query, ages)).value).toEqual({
+              const { value: byOffset } = await pages.page({ ...query, offset, cursor: undefined }, MAX_AGE_MS);
+              expect(byOffset).toMatchObject({
                 positions: expected.slice(offset, offset + 4),
                 hasMore: expected.length > offset + 4,
-                maxAgeMs: ages.smallWalletMs,
               });
+              if (offset > 0 && cursor === undefined) continue;
+              const { value: byCursor } = await pages.page({ ...query, offset: 0, cursor }, MAX_AGE_MS);
+              expect(byCursor.positions).toEqual(byOffset.positions);
+              expect(byCursor.cursor === null).toBe(!byCursor.hasMore);
+              cursor = byCursor.cursor ?? undefined;
             }
             most = Math.max(most, expected.length);
           }
@@ -123,35 +117,25 @@ it.each(Object.keys(filters))(
   },
 );
 
-it('createWalletPositionPages reads first page and prefix together, later pages separately', async () => {
-  const question = { wallet: trader, sort: 'size', order: 'desc', combos: true, predicate: null, limit: 4 } as const;
-  const statements = async (sessionKey: string, offset: number): Promise<number> => {
+it('createWalletPositionPages reads a page with one statement and caches it', async () => {
+  const query = { wallet: trader, sort: 'size', order: 'desc', combos: true, endpoint: '/list', limit: 4 } as const;
+  const statements = async (offset: number): Promise<number> => {
     sqlTexts = [];
-    await pages.page({ ...question, sessionKey, offset }, { smallWalletMs: 7_000, largeWalletMs: 20_000 });
+    await pages.page({ ...query, predicate: null, offset, cursor: undefined }, 7_000);
     return sqlTexts.filter((sql) => sql.includes('FROM positions AS p FINAL')).length;
   };
-  expect([await statements('1', 0), await statements('2', 0), await statements('1', 4)]).toEqual([2, 0, 1]);
+  expect([await statements(1), await statements(1), await statements(5)]).toEqual([1, 0, 1]);
 });
 
-it('createWalletPositionPages caches large wallets longer', async () => {
-  const maxAgesOf = async (wallet: string): Promise<number[]> => {
-    const found: number[] = [];
-    for (const wanted of [null, () => true]) {
-      const question = {
-        wallet,
-        sort: 'size',
-        order: 'desc',
-        combos: true,
-        predicate: wanted,
-        limit: 4,
-        offset: 0,
-      } as const;
-      const page = await pages.page({ ...question, sessionKey: `${wallet} ${wanted === null}` }, ages);
-      expect(page.value.positions).toHaveLength(4);
-      found.push(page.value.maxAgeMs);
-    }
-    return found;
-  };
-  expect(await maxAgesOf(largeWallet)).toEqual([ages.largeWalletMs, ages.largeWalletMs]);
-  expect(await maxAgesOf(collector)).toEqual([ages.smallWalletMs, ages.smallWalletMs]);
+it('createWalletPositionPages rejects cursors with values that no position has', async () => {
+  const query = { wallet: trader, sort: 'size', order: 'desc', combos: true, endpoint: '/list', limit: 4 } as const;
+  const cursorOf = (value: RankValue, id: string) =>
+    cursorsOf(rankCursor, { endpoint: '/list', order: 'size desc' }).write({ value, id });
+  for (const cursor of [
+    cursorOf('x', '5'),
+    cursorOf(1n << 255n, '5'),
+    cursorOf(5n, `${1n << 256n}`),
+    cursorOf(5n, 'x'),
+  ])
+    await expect(pages.page({ ...query, predicate: null, offset: 0, cursor }, 0)).rejects.toThrow('bad_parameter');
 });

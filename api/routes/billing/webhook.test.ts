@@ -41,6 +41,7 @@ const deliver = async (send: Send, options: { deletedAtMs?: number; logger?: Log
     metrics,
   });
   const context = {
+    endpoint: '/v1/billing/webhook',
     requestId: '',
     clientIp: '',
     headers: { 'stripe-signature': 's' },

@@ -7,10 +7,11 @@ import {
   type NegRiskEventRow,
   negRiskEventsSql,
   negRiskIdsSql,
+  type RankedEvent,
 } from '../../catalog/neg-risk.sql.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Readers } from '../../readers.js';
+import { cursorText } from '../../pagination/cursor.js';
+import { rankedPage } from '../../pagination/ranked-page.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, type Millis } from '../../tables/values.js';
 import { clob, common } from './params.js';
@@ -67,8 +68,8 @@ const childFrom = (row: ChildRow): z.input<typeof childSchema> => ({
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
 
 /** GET multi-outcome (neg-risk) events and their markets. */
-export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
-  const { tables, cache, readers } = deps;
+export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache }): readonly Route[] {
+  const { tables, cache } = deps;
 
   const events = defineRoute({
     ...common,
@@ -76,7 +77,11 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
     reads: ['chain', 'catalog'],
     summary: 'Multi-outcome events, most questions first',
     description: 'Events without a title are omitted.',
-    query: z.object({ limit: clob.limit(500, 50), offset: clob.offset }),
+    query: z.object({
+      limit: clob.limit(500, 50),
+      offset: clob.offset,
+      cursor: cursorText('`pagination.next_cursor` of the previous page.'),
+    }),
     success: {
       description: 'A page of events',
       schema: z.object({
@@ -88,7 +93,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
       example: {
         count: 1,
         source: SOURCE,
-        pagination: { limit: 50, offset: 0, has_more: false },
+        pagination: { limit: 50, offset: 0, has_more: false, next_cursor: null },
         events: [
           {
             id: EXAMPLE_PARENT,
@@ -105,14 +110,16 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
       },
     },
     async handler({ query }, context) {
-      const load = async () => {
-        const found = await cache.get('clobv2 neg-risk', RANKING_MS, () =>
-          tables.rows<{ id: string }>(negRiskIdsSql()),
-        );
-        return found.value.map((row) => row.id);
-      };
-      const sessionKey = paginationSessionKey(context.caller?.accountId, '/clobv2/neg-risk/events', {});
-      const { ids, hasMore } = await readers.rankings.page({ sessionKey, ...query, load });
+      const { value: list } = await cache.get('clobv2 neg-risk', RANKING_MS, () =>
+        tables.rows<RankedEvent>(negRiskIdsSql()),
+      );
+      const by = {
+        value: (row: RankedEvent) => Number(row.questions),
+        id: (row: RankedEvent) => row.id,
+        direction: 'desc',
+      } as const;
+      const page = rankedPage(list, by, query, context);
+      const ids = page.rows.map((row) => row.id);
       const [rows, children] =
         ids.length === 0
           ? [[], []]
@@ -141,7 +148,12 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache; rea
         body: {
           count: found.length,
           source: SOURCE,
-          pagination: { limit: query.limit, offset: query.offset, has_more: hasMore },
+          pagination: {
+            limit: query.limit,
+            offset: query.offset,
+            has_more: page.hasMore,
+            next_cursor: page.cursor,
+          },
           events: found,
         },
       };

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { untitled } from '../../fills/titles.js';
 import { minSizeAlias } from '../../http/aliases.js';
-import { EXAMPLE_TOKEN, EXAMPLE_WALLET, parsedCursorParam, usdParam } from '../../http/chain-params.js';
+import { EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { LargestPosition, LargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import { largestPositionStatuses, MAX_LARGEST } from '../../leaderboards/largest-positions.sql.js';
-import { formatSnapshotCursor, parseSnapshotCursor, SNAPSHOT_EXPIRED } from '../../leaderboards/snapshot-cursor.js';
+import { cursorsOf, cursorText, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../pagination/cursor.js';
 import { type Completeness, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { positionId } from '../../positions/position.js';
 import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
@@ -64,10 +63,15 @@ const exampleLargestPosition: LargestPosition = {
   realizedPnl: 12_400_000n,
 };
 
+const EXAMPLE_CURSOR = cursorsOf(snapshotRankCursor, { endpoint: '/clobv2/positions', order: 'desc' }).write({
+  takenAtMs: 1790000200123,
+  rank: 1,
+});
+
 /** GET /clobv2/positions: the largest positions of all wallets. */
 export function createClobPositions(deps: { readers: Readers; largest: LargestPositionsReader }): Route {
   const { largest } = deps;
-  const { snapshotSessions, titlesOf } = deps.readers;
+  const { titlesOf } = deps.readers;
   const largestOf = createPositionsBySize(deps.readers);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
@@ -75,7 +79,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by size, of all wallets, a wallet, a token or a market',
-    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: current positions; later pages by \`offset\` keep the order of the first page for 15 minutes. Without them: the first ${most} positions of the \`status\`, or of all statuses, from a snapshot of all positions (combos included) that is refreshed every minute, or less often for very many positions (\`as_of\`, \`Age\`). Closed positions, which have no size, are ordered by their cost. Later pages by \`offset\` or \`pagination.next_cursor\` read the snapshot of the first page; a cursor is valid for one hour.`,
+    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: current positions. Without them: the first ${most} positions of the \`status\`, or of all statuses, from a snapshot of all positions (combos included) that is refreshed every minute, or less often for very many positions (\`as_of\`, \`Age\`). Closed positions, which have no size, are ordered by their cost. Later pages by \`pagination.next_cursor\` read the snapshot of the first page, which is retained for one hour; those by \`offset\` read the newest snapshot.`,
     query: z.object({
       status: choiceParam({
         description:
@@ -97,10 +101,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       }).optional(),
       limit: clob.limit(500, 100),
       offset: clob.offset,
-      cursor: parsedCursorParam(parseSnapshotCursor, {
-        description: '`pagination.next_cursor` of the previous page. Not with `wallet`, `token_id` or `condition_id`.',
-        invalid: 'invalid cursor: expected next_cursor of an earlier page',
-      }).optional(),
+      cursor: cursorText('`pagination.next_cursor` of the previous page.'),
     }),
     aliases: minSizeAlias,
     success: {
@@ -119,7 +120,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         count: 1,
         source: SOURCE,
         as_of: 1790000200,
-        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '1790000200123-1' },
+        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: EXAMPLE_CURSOR },
         positions: [{ ...positionFrom(exampleLargestPosition, wholeHistory), ...marketOf(exampleTitle) }],
       },
     },
@@ -127,13 +128,10 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       const { limit, offset, cursor, order, wallet, token_id: tokenId, condition_id: conditionId } = query;
       const status = query.status === 'all' ? null : query.status;
       const minSize = query.min_size ?? null;
-      const sessionKey = paginationSessionKey(context.caller?.accountId, '/clobv2/positions', { ...query });
       if (wallet !== undefined || tokenId !== undefined || conditionId !== undefined) {
-        if (cursor !== undefined)
-          throw badParameter('cursor cannot be combined with wallet, token_id or condition_id: use offset');
         const found = await largestOf(
           { wallet, tokenId, conditionId, status, minSize },
-          { order, sessionKey, limit, offset },
+          { endpoint: context.endpoint, order, limit, offset, cursor },
         );
         const titles = await titlesOf(found.rows.map((row) => row.tokenId));
         return {
@@ -141,7 +139,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             count: found.rows.length,
             source: SOURCE,
             as_of: null,
-            pagination: { limit, offset, has_more: found.hasMore, next_cursor: null },
+            pagination: { limit, offset, has_more: found.hasMore, next_cursor: found.cursor },
             positions: found.rows.map((row) => ({
               ...positionFrom({ ...row, status: holdingStatusOf(row) }, row),
               ...marketOf(titles.get(row.tokenId) ?? untitled),
@@ -149,19 +147,19 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
           },
         };
       }
-      const sessionSnapshotMs = offset === 0 ? null : snapshotSessions.asOf(sessionKey);
-      const takenAtMs = cursor?.takenAtMs ?? sessionSnapshotMs ?? (await largest.newestSnapshot());
+      const cursors = cursorsOf(snapshotRankCursor, { endpoint: context.endpoint, order });
+      const start = cursors.read(cursor);
+      const takenAtMs = start?.takenAtMs ?? (await largest.newestSnapshot());
       if (takenAtMs === null) {
         const pagination = { limit, offset, has_more: false, next_cursor: null };
         return { body: { count: 0, source: SOURCE, as_of: null, pagination, positions: [] } };
       }
-      if (cursor === undefined && offset === 0) snapshotSessions.start(sessionKey, takenAtMs);
       const found = await largest.page({
         takenAtMs,
         status,
         minSize,
         order,
-        afterRank: cursor?.rank ?? null,
+        afterRank: start?.rank ?? null,
         offset,
         limit,
       });
@@ -184,7 +182,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             limit,
             offset,
             has_more: hasMore,
-            next_cursor: hasMore && last !== undefined ? formatSnapshotCursor({ takenAtMs, rank: last.rank }) : null,
+            next_cursor: hasMore && last !== undefined ? cursors.write({ takenAtMs, rank: last.rank }) : null,
           },
           positions: rows.map((row) => ({
             ...positionFrom(row, completenessOf.get(positionId(row)) ?? wholeHistory),

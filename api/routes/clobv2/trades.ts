@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, clampToDateTimeSeconds, type FillFilter, storedBuilderCode } from '../../fills/filter.js';
-import { formatCursor } from '../../fills/log-position.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { timeRangeAliases } from '../../http/aliases.js';
-import { cursorParam } from '../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { cursorsOf, cursorText, logPositionCursor } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -26,10 +24,9 @@ import {
 const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
 const source = z.literal(SOURCE);
-const cursor = cursorParam({
-  description: '`pagination.next_cursor` of the previous page. New rows do not shift the pages.',
-  invalid: 'invalid cursor: expected next_cursor of an earlier page',
-}).optional();
+const cursor = cursorText('`pagination.next_cursor` of the previous page. New rows do not shift the pages.');
+const exampleCursor = (endpoint: string) =>
+  cursorsOf(logPositionCursor, { endpoint, order: 'desc' }).write({ blockNumber: 91000001, logIndex: 77 });
 
 const tradesQuery = z.object({
   wallet: clob.wallet.optional(),
@@ -44,22 +41,32 @@ const tradesQuery = z.object({
   order: clob.order,
   cursor,
 });
-const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset });
+const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset, cursor });
 
 /** GET fills of V2 and later exchanges: by any filter, of a wallet, of a token. */
 export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
   const { fills, titlesOf } = deps.readers;
 
   const read = async (
-    path: string,
     filter: FillFilter,
-    query: { limit: number; offset: number; order?: 'asc' | 'desc' },
-    context: RequestContext,
+    query: { limit: number; offset: number; order?: 'asc' | 'desc'; cursor?: string | undefined },
+    { endpoint }: RequestContext,
   ) => {
-    const page = { order: query.order ?? 'desc', limit: query.limit, offset: query.offset } as const;
-    const found = await fills.fills(filter, page, paginationSessionKey(context.caller?.accountId, path, { ...query }));
-    const titles = await titlesOf(found.rows.map((row) => row.token_id));
-    return { ...found, titleOf: (token: string) => titles.get(token) ?? untitled };
+    const { order = 'desc', limit, offset } = query;
+    const cursors = cursorsOf(logPositionCursor, { endpoint, order });
+    const beyond = cursors.read(query.cursor);
+    const { rows, hasMore, last } = await fills.fills({ ...filter, beyond }, { order, limit, offset });
+    const titles = await titlesOf(rows.map((row) => row.token_id));
+    return {
+      rows,
+      pagination: {
+        limit,
+        offset,
+        has_more: hasMore,
+        next_cursor: hasMore && last !== null ? cursors.write(last) : null,
+      },
+      titleOf: (token: string) => titles.get(token) ?? untitled,
+    };
   };
 
   const all = defineRoute({
@@ -76,7 +83,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
       example: {
         count: 1,
         source: SOURCE,
-        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: '91000001-77' },
+        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: exampleCursor('/clobv2/trades') },
         trades: [titledFillFrom(exampleFill, false, exampleTitle)],
       },
     },
@@ -91,20 +98,14 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         beforeS: clampToDateTimeSeconds(query.end),
         minUsdc: query.min_usd ?? null,
         versions,
-        beyond: query.cursor ?? null,
       };
-      const { rows, hasMore, last, titleOf } = await read('/clobv2/trades', filter, query, context);
+      const { rows, pagination, titleOf } = await read(filter, query, context);
       const sided = query.wallet !== undefined;
       return {
         body: {
           count: rows.length,
           source: SOURCE,
-          pagination: {
-            limit: query.limit,
-            offset: query.offset,
-            has_more: hasMore,
-            next_cursor: hasMore && last !== null ? formatCursor(last) : null,
-          },
+          pagination,
           trades: rows.map((row) => titledFillFrom(row, sided, titleOf(row.token_id))),
         },
       };
@@ -125,6 +126,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source,
         count: z.int(),
         offset: z.int(),
+        pagination: paginationSchema,
         trades: z.array(titledFillSchema),
       }),
       example: {
@@ -132,18 +134,20 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source: SOURCE,
         count: 1,
         offset: 0,
+        pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
         trades: [titledFillFrom(exampleFill, true, exampleTitle)],
       },
     },
     async handler({ params: { address }, query }, context) {
       const filter = { ...allFills, wallets: [address], versions };
-      const { rows, titleOf } = await read(`/clobv2/wallets/${address}/trades`, filter, query, context);
+      const { rows, pagination, titleOf } = await read(filter, query, context);
       return {
         body: {
           wallet: address,
           source: SOURCE,
           count: rows.length,
           offset: query.offset,
+          pagination,
           trades: rows.map((row) => titledFillFrom(row, true, titleOf(row.token_id))),
         },
       };
@@ -170,6 +174,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source,
         count: z.int(),
         offset: z.int(),
+        pagination: paginationSchema,
         ...hoisted,
         trades: z.array(fillSchema),
       }),
@@ -178,19 +183,21 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source: SOURCE,
         count: 1,
         offset: 0,
+        pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
         ...hoist(exampleFill, exampleTitle),
         trades: [fillFrom(exampleFill, false)],
       },
     },
     async handler({ params: { token_id }, query }, context) {
       const filter = { ...allFills, tokenIds: [token_id], versions };
-      const { rows } = await read(`/clobv2/markets/${token_id}/trades`, filter, query, context);
+      const { rows, pagination } = await read(filter, query, context);
       return {
         body: {
           token_id,
           source: SOURCE,
           count: rows.length,
           offset: query.offset,
+          pagination,
           ...hoist(rows[0], (await titlesOf([token_id])).get(token_id) ?? untitled),
           trades: rows.map((row) => fillFrom(row, false)),
         },

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { integerParam, slugParam } from '../../http/params.js';
+import { cursorText } from '../../pagination/cursor.js';
 
 /** Route fields that all /v1 endpoints of wallets and markets share. */
 export const common = {
@@ -40,6 +42,10 @@ export const paging = {
     max: MAX_OFFSET,
   }).default(0),
 };
+
+/** Parameter and field with which the next page is requested. */
+export const cursor = cursorText('`next_cursor` of the previous page. New rows do not shift the pages.');
+export const nextCursor = z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' });
 
 /** Parses up to `most` addresses: lower case, without duplicates. Throws ApiError for more, for none, and for malformed ones. */
 export const parseWallets = (text: string, name: string, most = MAX_WALLETS): string[] => {

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Cached } from '../../cache/ttl-cache.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
-import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
+import { rankedPage } from '../../pagination/ranked-page.js';
 import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import type { Readers } from '../../readers.js';
-import { MAX_WALLETS, paging, parseWallets, common as v1Common } from './params.js';
+import { cursor, MAX_WALLETS, nextCursor, paging, parseWallets, common as v1Common } from './params.js';
 
 const CACHE_S = 15;
 const common = {
@@ -152,48 +152,48 @@ const filters = z.object({
   condition_id: hashParam({ description: 'Only this market.', invalid: 'Invalid condition_id' }).optional(),
 });
 const query = filters.extend(paging);
+type PageQuery = z.output<typeof query> & { readonly cursor?: string | undefined };
+const WALLET_PATH = '/v1/wallets/{addr}/positions';
 
 /** GET open positions of one or several wallets. */
 export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
   const { readers } = deps;
 
-  const ofWallet = async (wallet: string, given: z.output<typeof query>, context: RequestContext) => {
+  const ofWallet = async (wallet: string, given: PageQuery) => {
     const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
-    const { limit, offset, ...filter } = given;
-    const page = await readers.rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, `/v1/wallets/${wallet}/positions`, filter),
-      offset,
-      limit,
-      async load() {
-        const listed = cached.value.filter(
-          (position) =>
-            position.size > 0n &&
-            position.size >= filter.sizeThreshold &&
-            (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
-            (filter.condition_id === undefined || filter.condition_id === position.metadata.conditionId),
-        );
-        const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-        const by = {
-          key: sorts[filter.sortBy],
-          order,
-          id: (position: PositionWithMetadata) => position.tokenId,
-        } as const;
-        return ordered(listed, by).map((position) => position.tokenId);
-      },
-    });
-    const found = new Map(cached.value.map((position) => [position.tokenId, position]));
+    const { limit, offset, cursor: start, ...filter } = given;
+    const listed = cached.value.filter(
+      (position) =>
+        position.size > 0n &&
+        position.size >= filter.sizeThreshold &&
+        (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
+        (filter.condition_id === undefined || filter.condition_id === position.metadata.conditionId),
+    );
+    const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+    const [key, id] = [sorts[filter.sortBy], (position: PositionWithMetadata) => position.tokenId];
+    const page = rankedPage(
+      ordered(listed, { key, order, id }),
+      { value: key, id, direction: order },
+      { limit, offset, cursor: start },
+      { endpoint: WALLET_PATH, order: `${filter.sortBy} ${order}` },
+    );
     const tokensWithShares = new Set(cached.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
-    const rows = page.ids.flatMap((id) => found.get(id) ?? []);
-    const positions = rows.map((position) => positionFrom(position, tokensWithShares));
-    return { list: cached, body: { wallet, count: positions.length, positions } };
+    const positions = page.rows.map((position) => positionFrom(position, tokensWithShares));
+    return { list: cached, body: { wallet, count: positions.length, next_cursor: page.cursor, positions } };
   };
   const ageOf = (lists: readonly Cached<unknown>[]) =>
     cacheHeaders({ ageMs: Math.max(...lists.map((list) => list.ageMs)) }, CACHE_S);
 
-  const listSchema = z.object({ wallet: z.string(), count: z.int(), positions: z.array(positionSchema) });
+  const listSchema = z.object({
+    wallet: z.string(),
+    count: z.int(),
+    next_cursor: nextCursor,
+    positions: z.array(positionSchema),
+  });
   const exampleList = {
     wallet: exampleOpenPosition.wallet,
     count: 1,
+    next_cursor: null,
     positions: [positionFrom(exampleOpenPosition, new Set([exampleOpenPosition.tokenId]))],
   };
 
@@ -202,7 +202,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v1/wallets/positions',
     reads: ['positions', 'catalog'],
     summary: 'Open positions of several wallets',
-    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters apply per wallet.`,
+    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`.`,
     query: query.extend({
       wallets: requiredText('wallets').meta({
         description: 'Addresses, comma-separated.',
@@ -214,9 +214,9 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
       schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
       example: { wallet_count: 1, wallets: [exampleList] },
     },
-    async handler({ query: { wallets: text, ...given } }, context) {
+    async handler({ query: { wallets: text, ...given } }) {
       const wallets = parseWallets(text, 'wallets');
-      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given, context)));
+      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given)));
       return {
         body: { wallet_count: found.length, wallets: found.map(({ body }) => body) },
         cache: ageOf(found.map(({ list }) => list)),
@@ -226,15 +226,14 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
 
   const one = defineRoute({
     ...common,
-    path: '/v1/wallets/{addr}/positions',
+    path: WALLET_PATH,
     reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
-    description: 'More rows exist while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
-    query,
+    query: query.extend({ cursor }),
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },
-    async handler({ params: { addr }, query: given }, context) {
-      const { list, body } = await ofWallet(addr, given, context);
+    async handler({ params: { addr }, query: given }) {
+      const { list, body } = await ofWallet(addr, given);
       return { body, cache: ageOf([list]) };
     },
   });

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import { createTtlCache } from '../../cache/ttl-cache.js';
-import { packIds, unpackIds } from '../../catalog/id-list.js';
-import { MAX_RANKED } from '../../catalog/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
@@ -14,15 +10,15 @@ import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
+import { cursorsOf } from '../../pagination/cursor.js';
 import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
 import { type Holder, positionId } from '../../positions/position.js';
 import type { HolderSort } from '../../positions/positions.sql.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
-import type { RankedHolders } from '../../positions/top-holders.js';
-import type { HolderRow } from '../../positions/top-holders.sql.js';
+import { holdersCursor } from '../../positions/top-holders.js';
 import type { Readers } from '../../readers.js';
-import { common, marketId, paging, parseWallets } from './params.js';
+import { common, cursor, marketId, nextCursor, paging, parseWallets } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -78,29 +74,6 @@ const rowSchema = z.object({
   lastTradeAt: tradeTime,
 });
 
-/** Holders that are ranked with a first page, so that later pages continue in the same order. */
-const PREFIX_LENGTH = 1_000;
-/** Upper bound on cached ranked wallets: 25 MB with the first rows. */
-const MAX_CACHED_WALLETS = 600_000;
-/** Weight of a cached first row, in ranked wallets. */
-const ROW_WEIGHT = 12;
-
-const packRankedHolders = ({ wallets, first }: RankedHolders): string =>
-  JSON.stringify({ wallets: [...wallets].map(([token, list]) => [token, packIds(list)]), first });
-function unpackRankedHolders(text: string): RankedHolders {
-  const { wallets, first } = JSON.parse(text) as { wallets: [string, string][]; first: HolderRow[] };
-  return { wallets: new Map(wallets.map(([token, list]) => [token, unpackIds(list)])), first };
-}
-
-/** Returns a function that loads at its first call and returns the same promise afterwards; the outcomes of a market share it. */
-const loadOnce = <T>(load: () => Promise<T>): (() => Promise<T>) => {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= load();
-    return running;
-  };
-};
-
 /** Time of the first and last fill of a position, Unix seconds. */
 type Trades = { readonly firstS: number; readonly lastS: number };
 
@@ -139,17 +112,6 @@ const rowFrom = (
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {
   const { readers, rateLimitStore } = deps;
-  const rankingCache = createTtlCache({
-    maxEntries: 1_000,
-    nowMs: readers.nowMs,
-    dataVersion: readers.dataVersion,
-    weigh: (value) => {
-      const { wallets, first } = value as RankedHolders;
-      return [...wallets.values()].reduce((sum, { length }) => sum + length, first.length * ROW_WEIGHT);
-    },
-    maxWeight: MAX_CACHED_WALLETS,
-    packing: { pack: (value) => packRankedHolders(value as RankedHolders), unpack: unpackRankedHolders },
-  });
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
   /** Market by condition id or slug; null if neither catalogue nor chain knows it. */
@@ -169,7 +131,8 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
     path: '/v1/markets/{id}/positions',
     reads: ['positions', 'fills', 'catalog'],
     summary: 'Top traders of a market',
-    description: 'Current and former holders per outcome. limit and offset apply per outcome; PnL is before fees.',
+    description:
+      'Current and former holders per outcome. limit, offset and next_cursor apply per outcome; PnL is before fees.',
     params: z.object({
       id: marketId,
     }),
@@ -181,6 +144,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         max: MAX_ROWS,
       }).default(DEFAULT_ROWS),
       offset: paging.offset,
+      cursor,
       sortBy: choiceParam({
         description: 'Default TOTAL_PNL. TOKENS is SIZE, TOTAL_VALUE is CURRENT_VALUE.',
         invalid: `Invalid sortBy. Use: ${sortNames.join(', ')}`,
@@ -215,6 +179,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         slug: z.string().nullable().meta({ description: 'null until the catalogue lists the market.' }),
         image: z.string().nullable(),
         outcome_names: z.array(z.string()),
+        next_cursor: nextCursor,
         outcomes: z.array(z.object({ token: z.string(), positions: z.array(rowSchema) })),
       }),
       example: {
@@ -223,6 +188,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         slug: exampleOpenPosition.metadata.slug,
         image: exampleOpenPosition.metadata.image,
         outcome_names: ['Yes', 'No'],
+        next_cursor: null,
         outcomes: [
           {
             token: exampleOpenPosition.tokenId,
@@ -242,59 +208,43 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       },
     },
     async handler({ params: { id }, query }, context) {
-      const { limit, offset, includeTrades, ...filter } = query;
+      const { limit, offset, includeTrades } = query;
       const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);
       if (includeTrades) await enforceFeatureLimit(rateLimitStore, tradesLimit, context);
       const market = await marketOf(id);
       if (market === null) throw notFound(`Market ${id} not found`);
 
-      let ageMs = 0;
-      // Rows that were loaded together with the ranking.
-      let first: readonly HolderRow[] = [];
       const wallets = users === null ? null : [...users].sort();
-      const name = paginationSessionKey(undefined, `v1 traders ${market.conditionId}`, { ...filter, user: wallets });
-      const sessionKey = paginationSessionKey(context.caller?.accountId, name, {});
-      const request = {
+      const sort = sorts[query.sortBy];
+      const order = query.sortDirection === 'ASC' ? 'asc' : 'desc';
+      const cursors = cursorsOf(holdersCursor, { endpoint: context.endpoint, order: `${sort} ${order}` });
+      const starts = cursors.read(query.cursor) ?? [];
+      const filter = {
         tokenIds: market.tokenIds,
-        status: statuses[filter.status],
-        minSize: filter.min_size ?? null,
+        status: statuses[query.status],
+        minSize: query.min_size ?? null,
         wallets,
       } as const;
-      const by = { sort: sorts[filter.sortBy], order: filter.sortDirection === 'ASC' ? 'asc' : 'desc' } as const;
-      const rows = PREFIX_LENGTH + limit;
-      const prefix = loadOnce(async () => {
-        const load = () => readers.topHolders.ranked(request, { ...by, shown: limit, rows });
-        // A short ranking is not cached: reloading it is as fast.
-        const lifeMs = ({ wallets: found }: RankedHolders) =>
-          [...found.values()].every(({ length }) => length < rows) ? 0 : CACHE_S * 1000;
-        const cached = await rankingCache.get(`${name} ${limit}`, lifeMs, load);
-        ageMs = cached.ageMs;
-        first = cached.value.first;
-        return cached.value.wallets;
-      });
-      // Not cached: the ranking of a later page must not be older than that of the first page.
-      const all = loadOnce(() => readers.topHolders.ranked(request, { ...by, shown: 0, rows: MAX_RANKED }));
-      const pages = await Promise.all(
-        market.tokenIds.map(async (token) => {
-          const page = await readers.rankings.page({
-            sessionKey: `${sessionKey} ${token}`,
-            offset,
-            limit,
-            load: async () => (await all()).wallets.get(token) ?? [],
-            async loadPrefix() {
-              const ids = (await prefix()).get(token) ?? [];
-              return { ids, isComplete: ids.length < rows };
-            },
-          });
-          return page.ids.map((wallet) => ({ wallet, tokenId: token }));
-        }),
-      );
-      const found = await readers.topHolders.holders(pages.flat(), first);
-      const outcomes = market.tokenIds.map((token) => ({
-        token,
-        positions: found.filter((position) => position.tokenId === token),
-      }));
-      const shown = outcomes.flatMap(({ positions }) => positions);
+      const load = async () => {
+        const rows = await readers.topHolders.pages(filter, { sort, order, limit, offset, starts });
+        return { rows, hasMore: rows.some(({ next }) => next !== 'end') };
+      };
+      const name = JSON.stringify([
+        'v1 traders',
+        market.conditionId,
+        filter.status,
+        String(filter.minSize),
+        wallets,
+        sort,
+        order,
+        limit,
+        offset,
+        query.cursor,
+      ]);
+      // A short list is not cached: reloading it is as fast.
+      const lifeMs = ({ hasMore }: { readonly hasMore: boolean }) => (hasMore ? CACHE_S * 1000 : 0);
+      const { value: pages, ageMs } = await readers.pageCache.get(name, lifeMs, load);
+      const shown = pages.rows.flatMap(({ holders }) => holders);
       const trades = includeTrades ? await readers.positions.tradeSpans(shown) : null;
       return {
         body: {
@@ -303,9 +253,10 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
           slug: market.slug,
           image: market.image,
           outcome_names: [...market.outcomes],
-          outcomes: outcomes.map(({ token, positions }, outcomeIndex) => ({
+          next_cursor: pages.hasMore ? cursors.write(pages.rows.map(({ next }) => next)) : null,
+          outcomes: market.tokenIds.map((token, outcomeIndex) => ({
             token,
-            positions: positions.map((position) =>
+            positions: (pages.rows[outcomeIndex]?.holders ?? []).map((position) =>
               rowFrom(
                 position,
                 market,

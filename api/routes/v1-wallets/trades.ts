@@ -3,16 +3,16 @@ import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js
 import { notFound } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
-import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
+import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { cursorsOf, logPositionCursor } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, MAX_WALLETS, marketId, paging, parseWallets } from './params.js';
+import { common, cursor, MAX_WALLETS, marketId, nextCursor, paging, parseWallets } from './params.js';
 
 const PRICE_PLACES = 6;
 
@@ -98,37 +98,54 @@ function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof market
   };
 }
 
+const WALLET_PATH = '/v1/wallets/{addr}/trades';
+
+interface PageQuery {
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor?: string | undefined;
+}
+
 /** GET trades of wallets and markets: one row per signed order of the wallet, so that a taker order is one row and not one per matched maker. */
 export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route[] {
   const { fills, titlesOf } = deps.readers;
 
-  const read = async (
-    path: string,
-    filter: FillFilter,
-    query: { readonly limit: number; readonly offset: number },
-    context: RequestContext,
-  ) => {
+  const read = async (filter: FillFilter, query: PageQuery, endpoint: string) => {
+    const cursors = cursorsOf(logPositionCursor, { endpoint });
     const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-    const { rows } = await fills.fills(filter, page, paginationSessionKey(context.caller?.accountId, path, {}));
+    const { rows, hasMore, last } = await fills.fills({ ...filter, beyond: cursors.read(query.cursor) }, page);
     const titles = await titlesOf(rows.map((row) => row.token_id));
-    return rows.map((row) => [row, titles.get(row.token_id) ?? untitled] as const);
+    return {
+      rows: rows.map((row) => [row, titles.get(row.token_id) ?? untitled] as const),
+      next: hasMore && last !== null ? cursors.write(last) : null,
+    };
   };
-  const ofWallet = async (wallet: string, query: { limit: number; offset: number }, context: RequestContext) => {
+  const ofWallet = async (wallet: string, query: PageQuery) => {
     const filter = { ...allFills, wallets: [wallet], role: 'maker', versions: withoutCombos } as const;
-    const rows = await read(`/v1/wallets/${wallet}/trades`, filter, query, context);
+    const { rows, next } = await read(filter, query, WALLET_PATH);
     const trades = rows.map(([row, title]) => walletTradeFrom(row, title));
-    return { wallet, count: trades.length, trades };
+    return { wallet, count: trades.length, next_cursor: next, trades };
   };
 
-  const listSchema = z.object({ wallet: z.string(), count: z.int(), trades: z.array(walletTradeSchema) });
-  const exampleList = { wallet: exampleFill.maker, count: 1, trades: [walletTradeFrom(exampleFill, exampleTitle)] };
+  const listSchema = z.object({
+    wallet: z.string(),
+    count: z.int(),
+    next_cursor: nextCursor,
+    trades: z.array(walletTradeSchema),
+  });
+  const exampleList = {
+    wallet: exampleFill.maker,
+    count: 1,
+    next_cursor: null,
+    trades: [walletTradeFrom(exampleFill, exampleTitle)],
+  };
 
   const several = defineRoute({
     ...common,
     path: '/v1/wallets/trades',
     reads: ['fills', 'catalog'],
     summary: 'Trades of several wallets, newest first each',
-    description: `Up to ${MAX_WALLETS} wallets. limit and offset apply per wallet.`,
+    description: `Up to ${MAX_WALLETS} wallets. limit and offset apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`.`,
     query: z.object({
       wallets: requiredText('wallets').meta({ description: 'Addresses, comma-separated.', example: exampleFill.maker }),
       ...paging,
@@ -138,24 +155,23 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
       schema: z.object({ wallet_count: z.int(), wallets: z.array(listSchema) }),
       example: { wallet_count: 1, wallets: [exampleList] },
     },
-    async handler({ query }, context) {
+    async handler({ query }) {
       const wallets = parseWallets(query.wallets, 'wallets');
-      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, query, context)));
+      const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, query)));
       return { body: { wallet_count: found.length, wallets: found } };
     },
   });
 
   const one = defineRoute({
     ...common,
-    path: '/v1/wallets/{addr}/trades',
+    path: WALLET_PATH,
     reads: ['fills', 'catalog'],
     summary: 'Trades of a wallet, newest first',
-    description: 'More rows exist while `count` equals the limit.',
     params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
-    query: z.object(paging),
+    query: z.object({ ...paging, cursor }),
     success: { description: 'A page of trades', schema: listSchema, example: exampleList },
-    async handler({ params: { addr }, query }, context) {
-      return { body: await ofWallet(addr, query, context) };
+    async handler({ params: { addr }, query }) {
+      return { body: await ofWallet(addr, query) };
     },
   });
 
@@ -165,7 +181,7 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
     path: '/v1/markets/{id}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Trades of a market, newest first',
-    description: 'All outcomes, both sides of each match. More rows exist while `count` equals the limit.',
+    description: 'All outcomes, both sides of each match.',
     params: z.object({
       id: marketId,
     }),
@@ -180,13 +196,20 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
         values: ['BUY', 'SELL'],
       }).optional(),
       ...paging,
+      cursor,
     }),
     success: {
       description: 'A page of trades',
-      schema: z.object({ condition_id: z.string(), count: z.int(), trades: z.array(marketTradeSchema) }),
+      schema: z.object({
+        condition_id: z.string(),
+        count: z.int(),
+        next_cursor: nextCursor,
+        trades: z.array(marketTradeSchema),
+      }),
       example: {
         condition_id: exampleTitle.conditionId,
         count: 1,
+        next_cursor: null,
         trades: [marketTradeFrom(exampleFill, exampleTitle)],
       },
     },
@@ -204,13 +227,13 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
       if (tokenIds === null || first === undefined) throw notFound(`Market ${id} not found`);
       const users = query.user === undefined ? null : parseWallets(query.user, 'user');
       const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
-      const path = `/v1/markets/${id}/trades ${users?.join() ?? ''} ${query.side ?? ''}`;
-      const rows = await read(path, filter, query, context);
+      const { rows, next } = await read(filter, query, context.endpoint);
       const title = (await titlesOf([first])).get(first) ?? untitled;
       return {
         body: {
           condition_id: title.conditionId ?? '',
           count: rows.length,
+          next_cursor: next,
           trades: rows.map(([row, own]) => marketTradeFrom(row, own)),
         },
       };

@@ -116,7 +116,6 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
       const page: Awaited<ReturnType<typeof fills.fills>> = await fills.fills(
         { ...filter, beyond },
         { order: 'desc', limit, offset: 0 },
-        null,
       );
       for (const row of page.rows) trades.push(tradeFrom(row));
       beyond = page.last;

@@ -2,15 +2,14 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { Condition } from '../../catalog/conditions.js';
 import type { FillRow } from '../../fills/fills.sql.js';
-import { allFills, type FillFilter } from '../../fills/filter.js';
-import type { LogPosition } from '../../fills/log-position.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
-import { cachedPage } from '../../fills/read-page.js';
+import { allFills, type FillFilter, type Page } from '../../fills/filter.js';
+import { formatCursor, type LogPosition } from '../../fills/log-position.js';
+import type { RowPage } from '../../fills/read-page.js';
 import { untitled } from '../../fills/titles.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
-import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import type { WalletEventKind } from '../../wallet-events/events.sql.js';
+import type { WalletEventKind, WalletEventRow } from '../../wallet-events/events.sql.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 import {
@@ -18,7 +17,7 @@ import {
   activitySchema,
   fillFrom,
   fillSchema,
-  formatFillCursor,
+  formatTimedCursor,
   marketFields,
   marketOf,
   outcomeFields,
@@ -27,6 +26,7 @@ import {
   redemptionFrom,
   redemptionSchema,
   SOURCE,
+  type TimedRow,
   walletFillFrom,
   walletFillSchema,
 } from './serialize.js';
@@ -38,32 +38,23 @@ const common = {
   ...onchain,
   cacheS: LIST_CACHE_S,
 } as const;
-const tradesQuery = z.object({ limit: v2.limit(MAX_ROWS), cursor: v2.cursor.optional(), offset: v2.offset });
-const listQuery = z.object({ limit: v2.limit(MAX_ROWS), offset: v2.offset });
+const listQuery = z.object({ limit: v2.limit(MAX_ROWS), cursor: v2.cursor.optional(), offset: v2.offset });
 const source = z.literal(SOURCE);
 
 /** The wallet and market lists of /v2/onchain: fills, redemptions, splits, merges and conversions. */
 export function createOnchainLists(deps: { readers: Readers }): readonly Route[] {
-  const { fills, titlesOf, paginationSessions, walletEvents, conditionsOf } = deps.readers;
+  const { fills, titlesOf, walletEvents, conditionsOf, pageCache } = deps.readers;
 
-  const fillsPage = async (
-    path: string,
-    filter: FillFilter,
-    query: { readonly limit: number; readonly offset: number; readonly cursor?: LogPosition | null },
-    context: RequestContext,
+  /** A cached page of a list, newest first. `name` identifies the list. */
+  const cachedPage = async <Row extends TimedRow>(
+    name: string,
+    query: z.output<typeof listQuery>,
+    load: (beyond: LogPosition | null, page: Page) => Promise<RowPage<Row>>,
   ) => {
     const beyond = query.cursor ?? null;
     const page = { order: 'desc', limit: query.limit, offset: beyond === null ? query.offset : 0 } as const;
-    const cached = await cachedPage<FillRow>({
-      cache: deps.readers.pageCache,
-      paginationSessions,
-      name: `${path} ${beyond === null ? '' : `${beyond.blockNumber}-${beyond.logIndex}`}`,
-      sessionKey: paginationSessionKey(context.caller?.accountId, path, {}),
-      page,
-      beyond,
-      ttlMs: LIST_CACHE_S * 1000,
-      load: (atMost) => fills.fills({ ...filter, beyond, atMost }, page, null),
-    });
+    const start = beyond === null ? page.offset : formatCursor(beyond);
+    const cached = await pageCache.get(`${name} ${start} ${page.limit}`, LIST_CACHE_S * 1000, () => load(beyond, page));
     const { rows, hasMore } = cached.value;
     const last = rows.at(-1);
     return {
@@ -72,11 +63,13 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
       pagination: {
         limit: query.limit,
         has_more: hasMore,
-        ...(hasMore && last !== undefined ? { cursor: formatFillCursor(last) } : {}),
+        ...(hasMore && last !== undefined ? { cursor: formatTimedCursor(last) } : {}),
       },
       cache: cacheHeaders(cached, LIST_CACHE_S),
     };
   };
+  const fillsPage = (name: string, filter: FillFilter, query: z.output<typeof listQuery>) =>
+    cachedPage<FillRow>(name, query, (beyond, page) => fills.fills({ ...filter, beyond }, page));
 
   const walletTrades = defineRoute({
     ...common,
@@ -85,7 +78,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     summary: 'Fills of a wallet, newest first',
     description: 'Page with `cursor` or `offset`.',
     params: z.object({ address: v2.wallet }),
-    query: tradesQuery,
+    query: listQuery,
     success: {
       description: 'A page of fills',
       schema: z.object({
@@ -105,10 +98,10 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         trades: [walletFillFrom(exampleFill, exampleTitle)],
       },
     },
-    async handler({ params: { address }, query }, context) {
+    async handler({ params: { address }, query }) {
       const filter = { ...allFills, wallets: [address] };
       const path = `/v2/onchain/wallets/${address}/trades`;
-      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query, context);
+      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
       const titles = await titlesOf(rows.map((row) => row.token_id));
       const trades = rows.map((row) => walletFillFrom(row, titles.get(row.token_id) ?? untitled));
       return { body: { wallet: address, source: SOURCE, count: trades.length, offset, pagination, trades }, cache };
@@ -122,7 +115,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     summary: 'Fills of an outcome token, newest first',
     description: 'Rows describe the signed order: `side` is always maker. Page with `cursor` or `offset`.',
     params: z.object({ token_id: v2.tokenId }),
-    query: tradesQuery,
+    query: listQuery,
     success: {
       description: 'A page of fills; empty for an unknown token',
       schema: z.object({
@@ -146,10 +139,10 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         trades: [fillFrom(exampleFill)],
       },
     },
-    async handler({ params: { token_id: id }, query }, context) {
+    async handler({ params: { token_id: id }, query }) {
       const filter = { ...allFills, tokenIds: [id] };
       const path = `/v2/onchain/markets/${id}/trades`;
-      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query, context);
+      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
       const title = (await titlesOf([id])).get(id) ?? untitled;
       return {
         body: {
@@ -167,28 +160,14 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     },
   });
 
-  const eventsPage = async (
-    address: string,
-    kinds: readonly WalletEventKind[],
-    query: z.output<typeof listQuery>,
-    context: RequestContext,
-  ) => {
-    const path = `/v2/onchain/wallets/${address}/${kinds.join()}`;
-    const page = { order: 'desc', ...query } as const;
-    const filter = { wallet: address, kinds, afterS: null, beforeS: null, beyond: null };
-    const cached = await cachedPage({
-      cache: deps.readers.pageCache,
-      paginationSessions,
-      name: path,
-      sessionKey: paginationSessionKey(context.caller?.accountId, path, {}),
-      page,
-      beyond: null,
-      ttlMs: LIST_CACHE_S * 1000,
-      load: (atMost) => walletEvents.eventsWithin({ ...filter, atMost }, page),
-    });
-    const { rows } = cached.value;
-    const conditions = await conditionsOf(rows.flatMap((row) => (row.kind === 'conversion' ? [] : [row.subject_id])));
-    return { rows, conditions, cache: cacheHeaders(cached, LIST_CACHE_S) };
+  const eventsPage = async (address: string, kinds: readonly WalletEventKind[], query: z.output<typeof listQuery>) => {
+    const filter = { wallet: address, kinds, afterS: null, beforeS: null };
+    const name = `/v2/onchain/wallets/${address}/${kinds.join()}`;
+    const page = await cachedPage<WalletEventRow>(name, query, (beyond, at) =>
+      walletEvents.events({ ...filter, beyond }, at),
+    );
+    const subjects = page.rows.flatMap((row) => (row.kind === 'conversion' ? [] : [row.subject_id]));
+    return { ...page, conditions: await conditionsOf(subjects) };
   };
 
   const redemptions = defineRoute({
@@ -196,7 +175,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/wallets/{address}/redemptions',
     reads: ['wallet_events'],
     summary: 'Redemptions of a wallet, newest first',
-    description: '`total_payout` covers this page. More rows exist while `count` equals the limit.',
+    description: '`total_payout` covers this page. Page with `cursor` or `offset`.',
     params: z.object({ address: v2.wallet }),
     query: listQuery,
     success: {
@@ -206,6 +185,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         source,
         count: z.int(),
         offset: z.int(),
+        pagination: paginationSchema,
         total_payout: z.number(),
         redemptions: z.array(redemptionSchema),
       }),
@@ -214,6 +194,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         source: SOURCE,
         count: 1,
         offset: 0,
+        pagination: { limit: 100, has_more: false },
         total_payout: 80,
         redemptions: [
           {
@@ -229,8 +210,8 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         ],
       },
     },
-    async handler({ params: { address }, query }, context) {
-      const { rows, conditions, cache } = await eventsPage(address, ['redemption'], query, context);
+    async handler({ params: { address }, query }) {
+      const { rows, conditions, offset, pagination, cache } = await eventsPage(address, ['redemption'], query);
       const found = rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition));
       const total = rows.reduce((sum, row) => sum + BigInt(row.amount), 0n);
       return {
@@ -238,7 +219,8 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
           wallet: address,
           source: SOURCE,
           count: found.length,
-          offset: query.offset,
+          offset,
+          pagination,
           total_payout: moneyToNumber(total),
           redemptions: found,
         },
@@ -252,7 +234,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     path: '/v2/onchain/wallets/{address}/activity',
     reads: ['wallet_events', 'fills'],
     summary: 'Splits, merges and neg-risk conversions of a wallet, newest first',
-    description: 'The three counts cover this page. More rows exist while `count` equals the limit.',
+    description: 'The three counts cover this page. Page with `cursor` or `offset`.',
     params: z.object({ address: v2.wallet }),
     query: listQuery,
     success: {
@@ -262,6 +244,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         source,
         count: z.int(),
         offset: z.int(),
+        pagination: paginationSchema,
         splits: z.int(),
         merges: z.int(),
         conversions: z.int(),
@@ -272,6 +255,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         source: SOURCE,
         count: 1,
         offset: 0,
+        pagination: { limit: 100, has_more: false },
         splits: 0,
         merges: 0,
         conversions: 1,
@@ -288,8 +272,9 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         ],
       },
     },
-    async handler({ params: { address }, query }, context) {
-      const { rows, conditions, cache } = await eventsPage(address, ['split', 'merge', 'conversion'], query, context);
+    async handler({ params: { address }, query }) {
+      const kinds = ['split', 'merge', 'conversion'] as const;
+      const { rows, conditions, offset, pagination, cache } = await eventsPage(address, kinds, query);
       const markets = rows.flatMap((row) => (row.kind === 'conversion' ? [row.subject_id] : []));
       const questions = await walletEvents.questionCounts(markets);
       const of = (kind: WalletEventKind) => rows.filter((row) => row.kind === kind).length;
@@ -298,7 +283,8 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
           wallet: address,
           source: SOURCE,
           count: rows.length,
-          offset: query.offset,
+          offset,
+          pagination,
           splits: of('split'),
           merges: of('merge'),
           conversions: of('conversion'),

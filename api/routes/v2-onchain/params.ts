@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { cursorParam, hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
+import { parseCursor } from '../../fills/log-position.js';
+import { hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 
@@ -9,7 +10,6 @@ export const common = { method: 'get', apiGroup: 'v2', tag: 'On-chain', auth: 'k
 /** Deepest page by offset; cursors have no depth limit. */
 const MAX_OFFSET = 1_000_000;
 const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;
-const position = cursorParam({ description: '', invalid: 'Invalid cursor' });
 
 /** Parameters that all /v2/onchain lists share. Limits over the maximum are clamped. */
 export const v2 = {
@@ -35,8 +35,8 @@ export const v2 = {
     .string()
     .transform((text, context) => {
       if (text === '') return null;
-      const found = position.safeParse(CURSOR.exec(text)?.[1] ?? '');
-      if (found.success) return found.data;
+      const found = parseCursor(CURSOR.exec(text)?.[1] ?? '');
+      if (found !== null) return found;
       context.addIssue({ code: 'custom', message: 'Invalid cursor' });
       return z.NEVER;
     })

@@ -4,7 +4,7 @@ import type { Condition } from '../../catalog/conditions.js';
 import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { directionOf, legsOf } from '../../fills/legs.js';
-import { formatCursor, logPositionOf } from '../../fills/log-position.js';
+import { formatCursor, type LogPositionRow, logPositionOf } from '../../fills/log-position.js';
 import type { TokenTitle } from '../../fills/titles.js';
 import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import type { WalletEventRow } from '../../wallet-events/events.sql.js';
@@ -77,8 +77,12 @@ export const walletFillFrom = (row: FillRow, title: TokenTitle): z.input<typeof 
   ...outcomeFieldsFrom(row, title),
 });
 
+export interface TimedRow extends LogPositionRow {
+  readonly timestamp: number | string;
+}
+
 /** `<timestamp>:<block>-<log index>` of a row. */
-export const formatFillCursor = (row: FillRow): string => `${row.timestamp}:${formatCursor(logPositionOf(row))}`;
+export const formatTimedCursor = (row: TimedRow): string => `${row.timestamp}:${formatCursor(logPositionOf(row))}`;
 
 export const paginationSchema = z.object({
   limit: z.int(),

@@ -3,15 +3,17 @@ import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/
 import { badParameter } from '../../errors/failure.js';
 import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillGroupRow, FillRow } from '../../fills/fills.sql.js';
-import { allFills, clampToDateTimeSeconds, type FillFilter } from '../../fills/filter.js';
+import { allFills, clampToDateTimeSeconds, type FillFilter, type Page } from '../../fills/filter.js';
 import { directionOf } from '../../fills/legs.js';
-import { formatCursor, type LogPosition, parseCursor } from '../../fills/log-position.js';
+import { formatCursor, type LogPosition, type LogPositionRow, parseCursor } from '../../fills/log-position.js';
+import { type RowPage, readSnapshotPage } from '../../fills/read-page.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import type { SnapshotOffset } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common, v2 } from './params.js';
@@ -23,7 +25,7 @@ const MAX_ROWS = 500;
 const text = z.string().nullable();
 
 /** Start of a page: after a fill; or, for rows without chain order, an offset into the list as of a fill. */
-type PageStart = { readonly beyond: LogPosition } | { readonly atMost: LogPosition; readonly offset: number };
+type PageStart = { readonly beyond: LogPosition } | SnapshotOffset;
 
 const pageKey = z
   .string()
@@ -211,11 +213,7 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
       const open = await filterOf(given, context.nowMs);
       const ordered = given.sort_by === undefined && given.group_by === undefined;
       if (key !== undefined && 'beyond' in key !== ordered) throw badParameter('Invalid pagination_key');
-      const page = (limit: number) => ({
-        order: given.order,
-        limit,
-        offset: key !== undefined && 'offset' in key ? key.offset : 0,
-      });
+      const page = { order: given.order, limit: given.limit, offset: 0 };
       const envelope = (rows: number, hasMore: boolean, next: string | null) => ({
         count: rows,
         pagination: {
@@ -226,7 +224,7 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
       });
       if (ordered) {
         const filter = { ...open, beyond: key !== undefined && 'beyond' in key ? key.beyond : null };
-        const { rows, hasMore, last } = await fills.fills(filter, page(given.limit), null);
+        const { rows, hasMore, last } = await fills.fills(filter, page);
         const titles = await titlesOf(rows.map((row) => row.token_id));
         return {
           body: {
@@ -235,22 +233,23 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
           },
         };
       }
-      const atMost = key !== undefined && 'atMost' in key ? key.atMost : await fills.newest(open);
-      const filter = { ...open, atMost };
-      const at = page(given.limit);
-      const next = atMost === null ? null : `${formatCursor(atMost)}~${at.offset + given.limit}`;
+      const start = key !== undefined && 'atMost' in key ? key : null;
+      const snapshotPage = <Row extends LogPositionRow>(
+        load: (filter: FillFilter, at: Page) => Promise<RowPage<Row>>,
+      ) => readSnapshotPage({ fills, filter: open, page, start, load });
+      const keyOf = (next: SnapshotOffset | null) =>
+        next === null ? null : `${formatCursor(next.atMost)}~${next.offset}`;
       if (given.group_by === undefined) {
-        const { rows, hasMore } = await fills.fillsByOrder(filter, at, null);
+        const { rows, hasMore, next } = await snapshotPage(fills.fillsByOrder);
         const titles = await titlesOf(rows.map((row) => row.token_id));
         const trades = rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled));
-        return { body: { ...envelope(rows.length, hasMore, next), trades } };
+        return { body: { ...envelope(rows.length, hasMore, keyOf(next)), trades } };
       }
-      const found = await fills.groups(filter, page(given.limit + 1), 'order_hash', null);
-      const rows = found.slice(0, given.limit);
+      const { rows, hasMore, next } = await snapshotPage((filter, at) => fills.groups(filter, at, 'order_hash'));
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return {
         body: {
-          ...envelope(rows.length, found.length > given.limit, next),
+          ...envelope(rows.length, hasMore, keyOf(next)),
           source: GROUPED_SOURCE,
           trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled)),
         },

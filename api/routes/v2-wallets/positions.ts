@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
-import { paginationSessionKey } from '../../fills/pagination-sessions.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { cursorText } from '../../pagination/cursor.js';
+import { rankedPage } from '../../pagination/ranked-page.js';
 import { allCompleteField, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleClosedPosition, exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
@@ -202,7 +203,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v2/wallets/{address}/closed-positions',
     reads: ['positions', 'catalog'],
     summary: 'Closed positions of a wallet',
-    description: 'Positions that were bought and have no shares left. More rows exist while `count` equals the limit.',
+    description: 'Positions that were bought and have no shares left.',
     params: z.object({ address: v2.wallet }),
     query: z.object({
       limit: integerParam({
@@ -217,6 +218,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         tooDeep: `Invalid offset. Max ${MAX_POSITIONS}`,
         max: MAX_POSITIONS,
       }).default(0),
+      cursor: cursorText('`next_cursor` of the previous page.'),
       sortBy: choiceParam({
         description: 'Default TIMESTAMP.',
         invalid: `Invalid sortBy. Use: ${closedSortNames.join(', ')}`,
@@ -238,6 +240,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         count: z.int(),
         offset: z.int(),
         limit: z.int(),
+        next_cursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' }),
         positions: z.array(closedRow),
       }),
       example: {
@@ -245,37 +248,31 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         count: 1,
         offset: 0,
         limit: 10,
+        next_cursor: null,
         positions: [closedRowFrom(exampleClosedPosition)],
       },
     },
-    async handler({ params: { address }, query: { limit, offset, ...filter } }, context) {
+    async handler({ params: { address }, query: { limit, offset, cursor, ...filter } }, context) {
       const cached = await cachedPositionsOf(address);
       const title = filter.title?.toLowerCase();
-      const page = await readers.rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, `/v2/wallets/${address}/closed-positions`, filter),
-        offset,
-        limit,
-        async load() {
-          const listed = cached.value.filter(
-            ({ size, totalBought, metadata }) =>
-              size === 0n &&
-              totalBought > 0n &&
-              (filter.market === undefined || metadata.slug === filter.market) &&
-              (title === undefined || metadata.market?.toLowerCase().includes(title) === true),
-          );
-          const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-          const by = {
-            key: closedSorts[filter.sortBy],
-            order,
-            id: (one: PositionWithMetadata) => one.tokenId,
-          } as const;
-          return ordered(listed, by).map((one) => one.tokenId);
-        },
-      });
-      const found = new Map(cached.value.map((one) => [one.tokenId, one]));
-      const positions = page.ids.flatMap((id) => found.get(id) ?? []).map(closedRowFrom);
+      const listed = cached.value.filter(
+        ({ size, totalBought, metadata }) =>
+          size === 0n &&
+          totalBought > 0n &&
+          (filter.market === undefined || metadata.slug === filter.market) &&
+          (title === undefined || metadata.market?.toLowerCase().includes(title) === true),
+      );
+      const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+      const [key, id] = [closedSorts[filter.sortBy], (one: PositionWithMetadata) => one.tokenId];
+      const page = rankedPage(
+        ordered(listed, { key, order, id }),
+        { value: key, id, direction: order },
+        { limit, offset, cursor },
+        { endpoint: context.endpoint, order: `${filter.sortBy} ${order}` },
+      );
+      const positions = page.rows.map(closedRowFrom);
       return {
-        body: { wallet: address, count: positions.length, offset, limit, positions },
+        body: { wallet: address, count: positions.length, offset, limit, next_cursor: page.cursor, positions },
         cache: cacheHeaders(cached, POSITIONS_CACHE_S),
       };
     },

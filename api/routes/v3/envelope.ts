@@ -7,14 +7,11 @@ export const pageFields = {
   has_more: z.boolean(),
   offset: z.int(),
   limit: z.int(),
-  next_cursor: z
-    .string()
-    .nullable()
-    .meta({ description: 'Cursor of the next page; null on the last page and where rows have no chain order.' }),
+  next_cursor: z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' }),
   elapsed_ms: z.int(),
 };
 
-/** The values of `pageFields`. `cursor`: cursor of the last row. */
+/** The values of `pageFields`. `cursor`: cursor of the next page. */
 export function pagingOf(
   query: { readonly offset: number; readonly limit: number },
   page: { rows: number; hasMore: boolean; cursor: string | null; context: RequestContext },

@@ -1,6 +1,5 @@
 import { commonLimits } from '../../../schemas/plans.js';
 import {
-  cursorParam,
   EXAMPLE_TOKEN,
   flagParam,
   hashParam,
@@ -10,6 +9,7 @@ import {
 } from '../../http/chain-params.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
+import { cursorText } from '../../pagination/cursor.js';
 
 /** Deepest page by offset; deeper rows are reached by `cursor` or time bounds. */
 const MAX_OFFSET = 100_000;
@@ -47,10 +47,7 @@ export const v3 = {
       description: `Only rows ${name === 'after' ? 'at or after' : 'at or before'} this time, Unix seconds.`,
       invalid: `invalid ${name}: use Unix seconds`,
     }),
-  cursor: cursorParam({
-    description: '`next_cursor` of the previous page. New rows do not shift the pages; the depth is unlimited.',
-    invalid: 'invalid cursor: use next_cursor of an earlier page',
-  }),
+  cursor: cursorText('`next_cursor` of the previous page. New rows do not shift the pages; the depth is unlimited.'),
   flag: (name: string, description: string) =>
     flagParam({ description, invalid: `invalid ${name}: use true or false` }).default(false),
 } as const;

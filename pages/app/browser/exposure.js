@@ -78,19 +78,19 @@ export async function showExposure(address) {
   box.setAttribute('aria-busy', 'true');
   try {
     const positions = [];
-    let next = 0;
-    for (let page = 0; next !== null && page < MAX_PAGES; page += 1) {
+    let cursor;
+    for (let page = 0; cursor !== null && page < MAX_PAGES; page += 1) {
       const body = await get(`/v3/wallets/${address}/positions`, {
         status: 'open',
         sort: 'amount',
         limit: PAGE,
-        offset: next,
+        cursor,
       });
       positions.push(...body.positions);
-      next = body.next_offset;
+      cursor = body.next_cursor;
     }
     const note =
-      next === null
+      cursor === null
         ? `${count(positions.length)} open positions at their current prices.`
         : `The ${count(positions.length)} largest open positions at their current prices.`;
     box.replaceChildren(

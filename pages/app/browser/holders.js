@@ -26,8 +26,8 @@ export function createHolders(market) {
       { title: 'Realized', kind: 'num', cell: (row) => gain(fromUnits(row.realized_pnl)) },
     ],
     async load(cursor) {
-      const page = await get(path, { sort: chosenOf('holder-sort'), limit: PAGE, offset: cursor });
-      return { rows: page.data, next: page.has_more ? page.offset + page.rows_returned : null };
+      const page = await get(path, { sort: chosenOf('holder-sort'), limit: PAGE, cursor });
+      return { rows: page.data, next: page.next_cursor };
     },
     keyOf: (row) => `${row.user}-${tokenOf(row)}`,
     empty: 'This market has no holders.',

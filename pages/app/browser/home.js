@@ -90,8 +90,8 @@ export function showHome() {
     id: 'results',
     columns: marketColumns,
     async load(cursor) {
-      const page = await get('/v3/markets/search', { q: words, sort: 'current', limit: PAGE, offset: cursor });
-      return { rows: page.data, next: page.has_more ? page.offset + page.rows_returned : null };
+      const page = await get('/v3/markets/search', { q: words, sort: 'current', limit: PAGE, cursor });
+      return { rows: page.data, next: page.next_cursor };
     },
     keyOf: (row) => row.condition_id,
     empty: `No market has “${words}” in its question, slug or event. Every word must occur.`,

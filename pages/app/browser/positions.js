@@ -52,9 +52,9 @@ export function createPositions(address) {
         status: chosenOf('status'),
         sort: chosenOf('position-sort'),
         limit: PAGE,
-        offset: cursor,
+        cursor,
       });
-      return { rows: page.positions, next: page.next_offset };
+      return { rows: page.positions, next: page.next_cursor };
     },
     keyOf: (row) => row.token_id,
     instead: (error) => (isPaidOnly(error) ? openOnly(address, error) : null),

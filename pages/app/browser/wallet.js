@@ -100,9 +100,9 @@ function createDownloads(address) {
     name: () => `oddstream-positions-${address}.csv`,
     columns: positionCsv,
     async load(cursor) {
-      const query = { status: chosenOf('status'), sort: 'recent', limit: CSV_PAGE, offset: cursor };
+      const query = { status: chosenOf('status'), sort: 'recent', limit: CSV_PAGE, cursor };
       const page = await get(`/v3/wallets/${address}/positions`, query);
-      return { rows: page.positions, next: page.next_offset };
+      return { rows: page.positions, next: page.next_cursor };
     },
   });
   createCsvButton({

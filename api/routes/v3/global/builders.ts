@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
-import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, patternParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -108,9 +107,11 @@ const sortParam = choiceParam({
   values: ['fills', 'volume', 'fees'],
 }).default('fills');
 
+const valueBy = (sort: Sort) => (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
+
 /** Ranks builders by `sort`, largest first; ties by code. */
 export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRow[] {
-  const value = (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
+  const value = valueBy(sort);
   return [...rows].sort((a, b) => {
     const [left, right] = [value(a), value(b)];
     if (left !== right) return left > right ? -1 : 1;
@@ -135,7 +136,7 @@ const exampleBuilder = builderFrom(
 );
 
 /** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
-export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; rankings: Rankings }): readonly Route[] {
+export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache }): readonly Route[] {
   const load = async (sort: Sort) => {
     const { value } = await deps.cache.get('v3 builders', BUILDERS_MS, () =>
       deps.tables.rows<BuilderRow>(buildersSql()),
@@ -152,6 +153,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
       sort: sortParam,
       limit: v3.limit(),
       offset: v3.offset,
+      cursor: v3.cursor,
     }),
     success: {
       description: 'A page of builders',
@@ -168,22 +170,10 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache; ran
     },
     async handler({ query }, context) {
       const rows = await load(query.sort);
-      const byCode = new Map(rows.map((row) => [row.builder, row]));
-      const page = await deps.rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, `v3 builders ${query.sort}`, {}),
-        ...query,
-        load: async () => rows.map((row) => row.builder),
-      });
-      const builders = page.ids.flatMap((code, index) => {
-        const row = byCode.get(code);
-        return row === undefined ? [] : [builderFrom(row, query.offset + index + 1)];
-      });
-      return {
-        body: {
-          builders,
-          ...pagingOf(query, { rows: builders.length, hasMore: page.hasMore, cursor: null, context }),
-        },
-      };
+      const by = { value: valueBy(query.sort), id: (row: BuilderRow) => row.builder, direction: 'desc' } as const;
+      const page = rankedPage(rows, by, query, { endpoint: context.endpoint, order: query.sort });
+      const builders = page.rows.map((row, index) => builderFrom(row, page.from + index + 1));
+      return { body: { builders, ...pagingOf(query, { ...page, rows: builders.length, context }) } };
     },
   });
 

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
-import type { Rankings } from '../../../catalog/rankings.js';
 import { clampToDateTimeSeconds } from '../../../fills/filter.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { walletParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { cursorsOf } from '../../../pagination/cursor.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import { type ComboReader, MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
-import { comboSorts } from '../../../positions/combos.sql.js';
-import { formatPnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
+import { comboSorts, type RankedCombo } from '../../../positions/combos.sql.js';
+import { pnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import {
@@ -40,11 +40,14 @@ const walletFilter = {
 };
 const walletAliases = { ...comboListAliases, address: 'wallet' };
 const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
-const exampleEventPaging = { ...examplePaging, next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)) };
+const examplePagingOf = (endpoint: string) => ({
+  ...examplePaging,
+  next_cursor: cursorsOf(pnlEventCursor, { endpoint }).write(pnlEventCursorOf(exampleComboEvent)),
+});
 
 /** GET /v3/combos/...: combo markets, and the position changes and redemptions of all wallets in them. */
-export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: Rankings }): readonly Route[] {
-  const { combos, rankings } = deps;
+export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly Route[] {
+  const { combos } = deps;
 
   const markets = defineRoute({
     ...common,
@@ -52,7 +55,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
     path: '/v3/combos/markets',
     reads: ['pnl', 'chain'],
     summary: 'Combos with activity',
-    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page. Later pages by \`offset\` keep the order of the first page; the numbers are current.`,
+    description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the request; the numbers are current.`,
     query: z.object({
       ...comboParams,
       sort: choiceParam({
@@ -67,6 +70,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
       }).default('all'),
       limit: v3.limit(),
       offset: v3.offset,
+      cursor: v3.cursor,
     }),
     aliases: comboAliases,
     success: {
@@ -89,21 +93,26 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
       const named = comboTokensOf(query);
       const closed = query.status === 'resolved' ? 'closed' : query.status;
       const status = closed === 'all' ? null : closed;
-      const page = await rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/combos/markets', { ...query }),
-        ...query,
-        load: async () =>
-          named === null
-            ? combos.order(query.sort, status)
-            : combos.withStatus([...new Set(named.map((token) => positionConditionId(BigInt(token))))], status),
-      });
-      const found = await combos.markets(page.ids);
+      // The combos of a request that names them are one page.
+      const list =
+        named === null
+          ? await combos.order(query.sort, status)
+          : (
+              await combos.withStatus([...new Set(named.map((token) => positionConditionId(BigInt(token))))], status)
+            ).map((id) => ({ id, value: '0' }));
+      const by = {
+        value: (one: RankedCombo) => BigInt(one.value),
+        id: (one: RankedCombo) => one.id,
+        direction: 'desc',
+      } as const;
+      const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: query.sort });
+      const found = await combos.markets(page.rows.map((one) => one.id));
       return {
         body: {
           markets: found.map(comboMarketFrom),
           position_type: 'combo' as const,
           source: 'v3.combos.markets' as const,
-          ...pagingOf(query, { rows: found.length, hasMore: page.hasMore, cursor: null, context }),
+          ...pagingOf(query, { ...page, rows: found.length, context }),
         },
       };
     },
@@ -111,11 +120,11 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
 
   /** A page of events, newest first. */
   const eventsOf = async (
-    path: string,
     choice: EventSelection | null,
     query: z.output<typeof eventsQuery>,
     context: RequestContext,
   ) => {
+    const cursors = cursorsOf(pnlEventCursor, context);
     const { rows, hasMore, last } = await combos.events(
       {
         ...(choice ?? { actions: [] }),
@@ -123,14 +132,11 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         tokenIds: choice === null ? [] : comboTokensOf(query),
         afterS: clampToDateTimeSeconds(query.after),
         beforeS: clampToDateTimeSeconds(query.before),
+        beyond: cursors.read(query.cursor),
       },
-      {
-        ...query,
-        sessionKey: paginationSessionKey(context.caller?.accountId, path, { ...query }),
-        beyond: query.cursor ?? null,
-      },
+      query,
     );
-    const cursor = last === null ? null : formatPnlEventCursor(last);
+    const cursor = last === null ? null : cursors.write(last);
     return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
   };
 
@@ -155,12 +161,12 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         activity: [globalEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.activity',
-        ...exampleEventPaging,
+        ...examplePagingOf('/v3/combos/activity'),
       },
     },
     async handler({ query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf('/v3/combos/activity', { actions: kinds }, query, context);
+      const { rows, paging } = await eventsOf({ actions: kinds }, query, context);
       return {
         body: {
           activity: rows.map(globalEventFrom),
@@ -192,11 +198,11 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader; rankings: R
         redemptions: [globalRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.redemptions',
-        ...exampleEventPaging,
+        ...examplePagingOf('/v3/combos/redemptions'),
       },
     },
     async handler({ query }, context) {
-      const { rows, paging } = await eventsOf('/v3/combos/redemptions', redemptionsOf(query), query, context);
+      const { rows, paging } = await eventsOf(redemptionsOf(query), query, context);
       return {
         body: {
           redemptions: rows.map(globalRedemptionFrom),

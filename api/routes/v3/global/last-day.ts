@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
 import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
-import type { Rankings } from '../../../catalog/rankings.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { TitleLookup } from '../../../fills/titles.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import {
   endingMarketsSql,
@@ -17,13 +16,13 @@ import {
 } from '../../../volumes/last-day.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from '../markets/serialize.js';
-import type { MarketViews } from '../markets/views.js';
+import type { MarketViews, RankedId } from '../markets/views.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 
 const DAY_CACHE_MS = 60_000;
 const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
-const paging = { limit: v3.limit(), offset: v3.offset };
+const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
 interface Sum {
@@ -48,11 +47,10 @@ function sumByMarket(rows: readonly TokenDayRow[], marketOf: (token: string) => 
 export function createLastDayRoutes(deps: {
   readonly tables: Tables;
   readonly cache: TtlCache;
-  readonly rankings: Rankings;
   readonly titlesOf: TitleLookup;
   readonly views: MarketViews;
 }): readonly Route[] {
-  const { tables, cache, rankings, titlesOf, views } = deps;
+  const { tables, cache, titlesOf, views } = deps;
 
   const marketsOfDay = async (nowMs: number): Promise<readonly Sum[]> => {
     const cached = await cache.get('v3 markets of the day', DAY_CACHE_MS, async () => {
@@ -90,30 +88,19 @@ export function createLastDayRoutes(deps: {
     },
     async handler({ query }, context) {
       const sums = await marketsOfDay(context.nowMs);
-      const page = await rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/markets/trending', {}),
-        ...query,
-        load: async () => sums.map(({ id }) => id),
-      });
-      const rows = page.ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(page.ids));
+      const by = { value: (sum: Sum) => sum.usdc, id: (sum: Sum) => sum.id, direction: 'desc' } as const;
+      const page = rankedPage(sums, by, query, context);
+      const ids = page.rows.map((sum) => sum.id);
+      const rows = ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(ids));
       const [conditions, labels] = await views.contextOf(rows);
       const byId = new Map(rows.map((row) => [row.condition_id, row]));
-      const sumOf = new Map(sums.map((sum) => [sum.id, sum]));
-      const data = page.ids.flatMap((id) => {
+      const data = page.rows.flatMap(({ id, usdc, matches }) => {
         const row = byId.get(id);
         if (row === undefined) return [];
-        const sum = sumOf.get(id);
-        return [
-          {
-            ...marketFrom(row, conditions.get(id), labels),
-            volume_24h: formatMoney(sum?.usdc ?? 0n),
-            matches_24h: sum?.matches ?? 0,
-          },
-        ];
+        const market = marketFrom(row, conditions.get(id), labels);
+        return [{ ...market, volume_24h: formatMoney(usdc), matches_24h: matches }];
       });
-      return {
-        body: { data, ...pagingOf(query, { rows: data.length, hasMore: page.hasMore, cursor: null, context }) },
-      };
+      return { body: { data, ...pagingOf(query, { ...page, rows: data.length, context }) } };
     },
   });
 
@@ -131,8 +118,8 @@ export function createLastDayRoutes(deps: {
       example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePaging, next_cursor: null },
     },
     async handler({ query }, context) {
-      const load = () => tables.rows<{ id: string }>(endingMarketsSql(context.nowMs));
-      const page = await views.ranked('v3 ending', query, context, load);
+      const load = () => tables.rows<RankedId>(endingMarketsSql(context.nowMs));
+      const page = await views.ranked('v3 ending', query, { context, direction: 'asc', load });
       return { body: { data: page.serialize(marketFrom), ...page.fields() } };
     },
   });
@@ -157,23 +144,19 @@ export function createLastDayRoutes(deps: {
     },
     async handler({ query }, context) {
       const rows = await walletsOfDay(context.nowMs);
-      const byWallet = new Map(rows.map((row) => [row.wallet, row]));
-      const page = await rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/leaderboard/day', {}),
-        ...query,
-        load: async () => rows.map(({ wallet }) => wallet),
-      });
-      const leaderboard = page.ids.map((wallet, index) => {
-        const row = byWallet.get(wallet);
-        return {
-          rank: query.offset + index + 1,
-          wallet,
-          volume_24h: formatMoney(BigInt(row?.usdc ?? 0)),
-          matches_24h: Number(row?.matches ?? 0),
-        };
-      });
-      const fields = pagingOf(query, { rows: leaderboard.length, hasMore: page.hasMore, cursor: null, context });
-      return { body: { leaderboard, ...fields } };
+      const by = {
+        value: (row: WalletDayRow) => BigInt(row.usdc),
+        id: (row: WalletDayRow) => row.wallet,
+        direction: 'desc',
+      } as const;
+      const page = rankedPage(rows, by, query, context);
+      const leaderboard = page.rows.map((row, index) => ({
+        rank: page.from + index + 1,
+        wallet: row.wallet,
+        volume_24h: formatMoney(BigInt(row.usdc)),
+        matches_24h: Number(row.matches),
+      }));
+      return { body: { leaderboard, ...pagingOf(query, { ...page, rows: leaderboard.length, context }) } };
     },
   });
 

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { MAX_LISTED_TOKENS } from '../../../../schemas/primitives/tags.sql.js';
-import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
-import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import type { TokenChoice } from '../../../fills/tokens.sql.js';
-import { EXAMPLE_WALLET, offsetParam, parsedCursorParam } from '../../../http/chain-params.js';
+import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
 import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
-import { type LeaderboardReader, MAX_ORDER_AGE_MS, type RankedWallet } from '../../../leaderboards/reader.js';
-import { formatSnapshotCursor, parseSnapshotCursor, SNAPSHOT_EXPIRED } from '../../../leaderboards/snapshot-cursor.js';
+import {
+  type LeaderboardReader,
+  MAX_ORDER_AGE_MS,
+  type RankedValue,
+  type RankedWallet,
+} from '../../../leaderboards/reader.js';
+import { cursorsOf, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../../pagination/cursor.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
@@ -35,6 +39,7 @@ const paging = {
     tooDeep: 'invalid offset: use a whole number, 0 or more',
     max: Number.MAX_SAFE_INTEGER,
   }).default(0),
+  cursor: v3.cursor,
 };
 const tooDeep = {
   description: `A parameter is malformed, or the page ends beyond rank ${MAX_RANK}.`,
@@ -57,6 +62,7 @@ const unixSeconds = (ms: number | null): number | null => (ms === null ? null : 
 interface PageQuery {
   readonly limit: number;
   readonly offset: number;
+  readonly cursor?: string | undefined;
 }
 
 function checkDepth({ limit, offset }: PageQuery): void {
@@ -68,13 +74,11 @@ function checkDepth({ limit, offset }: PageQuery): void {
 export interface LeaderboardDeps {
   readonly leaderboards: LeaderboardReader;
   readonly fills: FillReader;
-  readonly rankings: Rankings;
-  readonly snapshotSessions: PaginationSessions<number>;
 }
 
 /** Leaderboards of wallets by PnL (all markets, selected markets, one tag), and the venue's totals. */
 export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[] {
-  const { leaderboards, rankings, snapshotSessions, fills } = deps;
+  const { leaderboards, fills } = deps;
   const tokensOf = createSelector(deps);
 
   /** A page of the wallets ranked over the selected markets. */
@@ -86,17 +90,16 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     query: PageQuery,
     context: RequestContext,
   ) => {
-    const page = await rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, `v3 leaderboard ${metric} ${name}`, {}),
-      ...query,
-      load: () => leaderboards.rankedWallets(tokens, metric, name, tag),
-    });
-    const { summaries, takenAtMs } = await leaderboards.summaries(page.ids, tokens, metric, tag);
-    const rows = page.ids.flatMap((wallet, index): RankedWallet[] => {
+    const list = await leaderboards.rankedWallets(tokens, metric, name, tag);
+    const by = { value: (one: RankedValue) => one.value, id: (one: RankedValue) => one.id, direction: 'desc' } as const;
+    const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: `selected ${metric}` });
+    const wallets = page.rows.map((one) => one.id);
+    const { summaries, takenAtMs } = await leaderboards.summaries(wallets, tokens, metric, tag);
+    const rows = wallets.flatMap((wallet, index): RankedWallet[] => {
       const summary = summaries[index];
-      return summary === undefined ? [] : [{ rank: query.offset + index + 1, wallet, summary }];
+      return summary === undefined ? [] : [{ rank: page.from + index + 1, wallet, summary }];
     });
-    return { rows, hasMore: page.hasMore, takenAtMs };
+    return { rows, takenAtMs, paging: () => pagingOf(query, { ...page, rows: rows.length, context }) };
   };
 
   const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...positionsSummaryFields });
@@ -108,7 +111,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
     summary: 'Wallets ranked by PnL',
-    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`offset\` or \`next_cursor\` read the snapshot of the first page. A cursor is valid for two hours. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the first page and kept for later pages by \`offset\`; the sums are current. ${WIDE_ORDER} Several tags of which one contains the markets of the others are that tag; else they are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
+    description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`next_cursor\` read the snapshot of the first page, which is retained for two hours; those by \`offset\` read the newest snapshot. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the request; the sums are current. ${WIDE_ORDER} Several tags of which one contains the markets of the others are that tag; else they are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
     query: z.object({
       sort: choiceParam({
         description: 'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
@@ -117,10 +120,6 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       }).default('total'),
       ...selectionFields,
       ...paging,
-      cursor: parsedCursorParam(parseSnapshotCursor, {
-        description: '`next_cursor` of the previous page: reads the same snapshot.',
-        invalid: 'invalid cursor: use next_cursor of an earlier page',
-      }).optional(),
     }),
     aliases: selectionAliases,
     success: {
@@ -137,7 +136,10 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
         leaderboard: [{ rank: 1, wallet: EXAMPLE_WALLET, ...positionsSummaryFrom(exampleSummary) }],
         as_of: 1790000200,
         ...examplePaging,
-        next_cursor: '1790000200123-1',
+        next_cursor: cursorsOf(snapshotRankCursor, { endpoint: '/v3/leaderboard', order: 'total' }).write({
+          takenAtMs: 1790000200123,
+          rank: 1,
+        }),
       },
     },
     otherResponses: { 400: tooDeep },
@@ -147,8 +149,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const tokens = await tokensOf(query);
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
       if (tokens !== null) {
-        if (cursor !== undefined) throw badParameter('cursor cannot be combined with selected markets');
-        const { rows, hasMore, takenAtMs } = await pageOf(
+        const { rows, takenAtMs, paging } = await pageOf(
           JSON.stringify(selection),
           tokens,
           tokens.among === null ? null : await leaderboards.coveringTag(onlyTags(selection)),
@@ -160,22 +161,15 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
           body: {
             leaderboard: rows.map(rowFrom),
             as_of: unixSeconds(takenAtMs),
-            ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
+            ...paging(),
           },
         };
       }
-      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/leaderboard ${metric}`, {});
-      const sessionSnapshotMs = offset === 0 ? null : snapshotSessions.asOf(sessionKey);
-      const takenAtMs = cursor?.takenAtMs ?? sessionSnapshotMs ?? (await leaderboards.newestSnapshot(metric));
-      if (takenAtMs !== null && cursor === undefined && offset === 0) snapshotSessions.start(sessionKey, takenAtMs);
-      const afterRank = cursor?.rank ?? offset;
-      const found = takenAtMs === null ? [] : await leaderboards.ranks(metric, takenAtMs, afterRank, limit);
-      if (found.length === 0) {
-        const isExpired =
-          cursor !== undefined ||
-          (sessionSnapshotMs !== null && (await leaderboards.ranks(metric, sessionSnapshotMs, 0, 0)).length === 0);
-        if (isExpired) throw badParameter(SNAPSHOT_EXPIRED);
-      }
+      const cursors = cursorsOf(snapshotRankCursor, { endpoint: context.endpoint, order: metric });
+      const start = cursors.read(cursor);
+      const takenAtMs = start?.takenAtMs ?? (await leaderboards.newestSnapshot(metric));
+      const found = takenAtMs === null ? [] : await leaderboards.ranks(metric, takenAtMs, start?.rank ?? offset, limit);
+      if (found.length === 0 && start !== null) throw badParameter(SNAPSHOT_EXPIRED);
       const rows = found.slice(0, limit);
       const last = rows.at(-1);
       return {
@@ -185,8 +179,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
           ...pagingOf(query, {
             rows: rows.length,
             hasMore: found.length > limit,
-            cursor:
-              takenAtMs === null || last === undefined ? null : formatSnapshotCursor({ takenAtMs, rank: last.rank }),
+            cursor: takenAtMs === null || last === undefined ? null : cursors.write({ takenAtMs, rank: last.rank }),
             context,
           }),
         },
@@ -232,13 +225,8 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const tokens = await fills.choose({ tagSlug: slug });
       if (tokens === null || tokens.tokenIds?.length === 0)
         throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
-      const { rows, hasMore } = await pageOf(`tag ${slug}`, tokens, slug, tagMetrics[query.sort], query, context);
-      return {
-        body: {
-          data: rows.map(tagPnlFrom),
-          ...pagingOf(query, { rows: rows.length, hasMore, cursor: null, context }),
-        },
-      };
+      const { rows, paging } = await pageOf(`tag ${slug}`, tokens, slug, tagMetrics[query.sort], query, context);
+      return { body: { data: rows.map(tagPnlFrom), ...paging() } };
     },
   });
 

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { resolutionOf } from '../../../catalog/resolution.js';
-import { formatCursor } from '../../../fills/log-position.js';
-import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
-import { readPage } from '../../../fills/read-page.js';
+import { toPage } from '../../../fills/read-page.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { Tables } from '../../../tables/port.js';
 import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -28,12 +27,8 @@ const resolutionSchema = z.object({
 });
 
 /** GET /v3/resolutions: every resolved condition, newest first. */
-export function createResolutionsRoute(deps: {
-  tables: Tables;
-  paginationSessions: PaginationSessions;
-  conditionsOf: Lookup<Condition>;
-}): Route {
-  const { tables, paginationSessions, conditionsOf } = deps;
+export function createResolutionsRoute(deps: { tables: Tables; conditionsOf: Lookup<Condition> }): Route {
+  const { tables, conditionsOf } = deps;
   return defineRoute({
     method: 'get',
     apiGroup: 'v3',
@@ -43,7 +38,7 @@ export function createResolutionsRoute(deps: {
     path: '/v3/resolutions',
     reads: ['chain', 'catalog'],
     summary: 'Resolved conditions, newest first',
-    query: z.object({ limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() }),
+    query: z.object({ limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
     success: {
       description: 'A page of resolutions',
       schema: z.object({ data: z.array(resolutionSchema), ...pageFields }),
@@ -66,21 +61,16 @@ export function createResolutionsRoute(deps: {
     },
     async handler({ query }, context) {
       const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-      const beyond = query.cursor ?? null;
-      const { rows, hasMore, last } = await readPage<ResolutionRow>({
-        paginationSessions,
-        sessionKey: paginationSessionKey(context.caller?.accountId, '/v3/resolutions', {}),
-        page,
-        beyond,
-        load: (atMost) => tables.rows<ResolutionRow>(resolutionsPageSql(page, { beyond, atMost })),
-      });
+      const cursors = cursorsOf(logPositionCursor, context);
+      const found = await tables.rows<ResolutionRow>(resolutionsPageSql(page, cursors.read(query.cursor)));
+      const { rows, hasMore, last } = toPage(found, page.limit);
       const ids = rows.map((row) => row.condition_id);
       const [conditions, prepared] = await Promise.all([
         conditionsOf(ids),
         ids.length === 0 ? [] : tables.rows<{ condition_id: string; at: number | string }>(preparedSql(ids)),
       ]);
       const createdAt = new Map(prepared.map((row) => [row.condition_id, `${row.at}000`]));
-      const cursor = last === null ? null : formatCursor(last);
+      const cursor = last === null ? null : cursors.write(last);
       return {
         body: {
           data: rows.map((row) => {

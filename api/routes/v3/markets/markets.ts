@@ -31,7 +31,7 @@ import {
   priceFields,
   priceFrom,
 } from './serialize.js';
-import type { MarketViews } from './views.js';
+import type { MarketViews, RankedId } from './views.js';
 
 const common = {
   method: 'get',
@@ -43,7 +43,7 @@ const common = {
 } as const;
 const MAX_WORDS = 20;
 
-const paging = { limit: v3.limit(), offset: v3.offset };
+const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 export interface MarketsDeps {
@@ -88,9 +88,9 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         .slice(0, MAX_WORDS);
       const name = `v3 search ${query.sort} ${JSON.stringify(words)}`;
       const nowS = Math.floor(deps.nowMs() / 1000);
-      const page = await ranked(name, query, context, () =>
-        tables.rows<{ id: string }>(searchMarketsSql(words, query.sort, nowS)),
-      );
+      const load = () => tables.rows<RankedId>(searchMarketsSql(words, query.sort, nowS));
+      const direction = query.sort === 'current' ? 'asc' : 'desc';
+      const page = await ranked(name, query, { context, direction, sort: query.sort, load });
       return { body: { data: page.serialize(foundMarketFrom), ...page.fields() } };
     },
   });

@@ -1,29 +1,23 @@
 import { z } from 'zod';
 import type { TtlCache } from '../../../cache/ttl-cache.js';
 import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalog/markets.sql.js';
-import type { Rankings } from '../../../catalog/rankings.js';
 import { ApiError } from '../../../errors/failure.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
-import { type MarketViews, RANKING_MS } from './views.js';
+import { type MarketViews, RANKING_MS, type RankedId } from './views.js';
 
 const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', feature: 'v3' } as const;
-const paging = { limit: v3.limit(), offset: v3.offset };
+const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 /** GET /v3/tags, and the markets of a tag. */
-export function createTagRoutes(deps: {
-  tables: Tables;
-  cache: TtlCache;
-  rankings: Rankings;
-  views: MarketViews;
-}): readonly Route[] {
-  const { tables, cache, rankings } = deps;
+export function createTagRoutes(deps: { tables: Tables; cache: TtlCache; views: MarketViews }): readonly Route[] {
+  const { tables, cache } = deps;
   const { ranked } = deps.views;
 
   const tagRows = () => cache.get('v3 tags', RANKING_MS, () => tables.rows<TagRow>(tagsSql()));
@@ -40,16 +34,16 @@ export function createTagRoutes(deps: {
     },
     async handler({ query }, context) {
       const { value } = await tagRows();
-      const counts = new Map(value.map((row) => [row.tag, Number(row.markets)]));
-      const page = await rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, 'v3 tags', {}),
-        ...query,
-        load: async () => value.map((row) => row.tag),
-      });
+      const by = {
+        value: (row: TagRow) => Number(row.markets),
+        id: (row: TagRow) => row.tag,
+        direction: 'desc',
+      } as const;
+      const page = rankedPage(value, by, query, context);
       return {
         body: {
-          tags: page.ids.map((tag) => ({ tag, market_count: counts.get(tag) ?? 0 })),
-          ...pagingOf(query, { rows: page.ids.length, hasMore: page.hasMore, cursor: null, context }),
+          tags: page.rows.map((row) => ({ tag: row.tag, market_count: Number(row.markets) })),
+          ...pagingOf(query, { ...page, rows: page.rows.length, context }),
         },
       };
     },
@@ -84,10 +78,10 @@ export function createTagRoutes(deps: {
     },
     async handler({ params: { slug }, query }, context) {
       const name = `v3 tag ${query.sort} ${slug}`;
-      const load = () => tables.rows<{ id: string }>(taggedMarketsSql(slug, query.sort));
-      const page = await ranked(name, query, context, load);
+      const load = () => tables.rows<RankedId>(taggedMarketsSql(slug, query.sort));
+      const page = await ranked(name, query, { context, direction: 'desc', sort: query.sort, load });
       const data = page.serialize(marketFrom);
-      if (data.length === 0 && query.offset === 0) {
+      if (data.length === 0 && query.offset === 0 && query.cursor === undefined) {
         throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
       }
       return { body: { data, ...page.fields() } };

@@ -2,19 +2,24 @@ import type { TtlCache } from '../../../cache/ttl-cache.js';
 import { createCachedLookup, identityCodec, type Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
-import type { Rankings } from '../../../catalog/rankings.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { RequestContext } from '../../../http/route.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { pagingOf } from '../envelope.js';
 
 export const RANKING_MS = 30_000;
 
+/** A market of a ranking, with its sort value: a number, or a whole number as text. */
+export interface RankedId {
+  readonly id: string;
+  readonly value: number | string | null;
+}
+const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(value) : value);
+
 export interface MarketViewsDeps {
   readonly tables: Tables;
   readonly cache: TtlCache;
   readonly conditionsOf: Lookup<Condition>;
-  readonly rankings: Rankings;
   readonly nowMs: () => number;
 }
 
@@ -22,7 +27,7 @@ export interface MarketViewsDeps {
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
 export function createMarketViews(deps: MarketViewsDeps) {
-  const { tables, cache, conditionsOf, rankings } = deps;
+  const { tables, cache, conditionsOf } = deps;
   const labelsOf = createCachedLookup<string>({
     unknown: '',
     codec: identityCodec,
@@ -36,26 +41,31 @@ export function createMarketViews(deps: MarketViewsDeps) {
   const contextOf = async (rows: readonly MarketRow[]) =>
     Promise.all([conditionsOf(rows.map((row) => row.condition_id)), labelsOf(rows.flatMap((row) => row.tag_slugs))]);
 
-  /** One page of a market ranking, in the order of the ranking. */
+  /** One page of a market ranking. `name` identifies its filter and sort. */
   const ranked = async (
     name: string,
-    query: { readonly limit: number; readonly offset: number },
-    context: RequestContext,
-    load: () => Promise<readonly { readonly id: string }[]>,
+    query: { readonly limit: number; readonly offset: number; readonly cursor?: string | undefined },
+    ranking: {
+      readonly context: RequestContext;
+      readonly direction: 'asc' | 'desc';
+      /** Sort key, where the list has several. */
+      readonly sort?: string;
+      readonly load: () => Promise<readonly RankedId[]>;
+    },
   ) => {
-    const page = await rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, name, {}),
-      ...query,
-      load: async () => (await cache.get(name, RANKING_MS, load)).value.map((row) => row.id),
-    });
-    const rows = page.ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(page.ids));
+    const { context, direction, load } = ranking;
+    const list = (await cache.get(name, RANKING_MS, load)).value;
+    const by = { value: rankValue, id: (row: RankedId) => row.id, direction } as const;
+    const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: ranking.sort });
+    const ids = page.rows.map((row) => row.id);
+    const rows = ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(ids));
     const byId = new Map(rows.map((row) => [row.condition_id, row]));
-    const found = page.ids.flatMap((id) => byId.get(id) ?? []);
+    const found = ids.flatMap((id) => byId.get(id) ?? []);
     const [conditions, labels] = await contextOf(found);
     const serialize = <T>(
       from: (row: MarketRow, condition: Condition | undefined, labels: ReadonlyMap<string, string>) => T,
     ): T[] => found.map((row) => from(row, conditions.get(row.condition_id), labels));
-    const fields = () => pagingOf(query, { rows: found.length, hasMore: page.hasMore, cursor: null, context });
+    const fields = () => pagingOf(query, { ...page, rows: found.length, context });
     return { serialize, fields };
   };
 

@@ -1,20 +1,18 @@
 import { z } from 'zod';
-import type { Rankings } from '../../../catalog/rankings.js';
 import { clampToDateTimeSeconds } from '../../../fills/filter.js';
-import { type PaginationSessions, paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET, hashParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { cursorsOf, cursorText } from '../../../pagination/cursor.js';
+import { rankedPage } from '../../../pagination/ranked-page.js';
 import { emptyPnlSummary, type PnlReader } from '../../../pnl/reader.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { ordered } from '../../../positions/order.js';
 import {
-  formatPnlEventCursor,
-  type PnlEventCursor,
   type PnlEventFilter,
   type PnlEventRow,
-  parsePnlEventCursor,
+  pnlEventCursor,
   pnlEventCursorOf,
 } from '../../../positions/pnl-events.sql.js';
 import type { Position } from '../../../positions/position.js';
@@ -48,16 +46,6 @@ const newestFirst = {
 
 const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
 
-const eventCursorParam = z
-  .string()
-  .transform((text, context): PnlEventCursor => {
-    const cursor = parsePnlEventCursor(text);
-    if (cursor !== null) return cursor;
-    context.addIssue({ code: 'custom', message: 'invalid cursor: use next_cursor of an earlier page' });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', description: '`next_cursor` of the previous page; exact even while events arrive.' });
-
 /** Query parameters of all lists of combo events. */
 export const comboListQuery = {
   ...comboParams,
@@ -65,7 +53,7 @@ export const comboListQuery = {
   before: v3.time('before').optional(),
   limit: v3.limit(),
   offset: v3.offset,
-  cursor: eventCursorParam.optional(),
+  cursor: cursorText('`next_cursor` of the previous page; exact even while events arrive.'),
 };
 /** Aliases of `comboListQuery`. */
 export const comboListAliases = { ...comboAliases, ...timeRangeAliases('after', 'before') };
@@ -103,19 +91,14 @@ export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemption
 }
 type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
-/** Sorts after every event of a log record, also of records with several events. */
-const endOfRecord = { id: '~', leg: 65_535 };
-
 export interface ComboPositionsDeps {
   readonly positions: PositionReader;
   readonly pnl: PnlReader;
-  readonly rankings: Rankings;
-  readonly paginationSessions: PaginationSessions;
 }
 
 /** GET combo positions of a wallet, their PnL, and the events that changed them. */
 export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Route[] {
-  const { positions, pnl, rankings, paginationSessions } = deps;
+  const { positions, pnl } = deps;
 
   const list = defineRoute({
     ...common,
@@ -123,7 +106,7 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     reads: ['positions', 'pnl'],
     summary: 'Combo positions of a wallet, most recent activity first',
     params: z.object({ address: v3.address }),
-    query: z.object({ ...comboParams, status: statusParam, limit: v3.limit(), offset: v3.offset }),
+    query: z.object({ ...comboParams, status: statusParam, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
     aliases: comboAliases,
     success: {
       description: 'A page of positions',
@@ -151,22 +134,16 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
           (named === null || named.includes(one.tokenId)) &&
           (query.status === undefined || statusOf(one) === query.status),
       );
-      const page = await rankings.page({
-        sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/positions`, {
-          ...query,
-        }),
-        ...query,
-        load: async () => ordered(selected, newestFirst).map((one) => one.tokenId),
-      });
-      const byToken = new Map(all.map((one) => [one.tokenId, one]));
-      const shown = page.ids.flatMap((id) => byToken.get(id) ?? []);
+      const by = { value: newestFirst.key, id: newestFirst.id, direction: newestFirst.order };
+      const page = rankedPage(ordered(selected, newestFirst), by, query, context);
+      const shown = page.rows;
       return {
         body: {
           address,
           positions: shown.map(comboPositionFrom),
           position_type: 'combo' as const,
           source: 'v3.wallet_combos.positions' as const,
-          ...pagingOf(query, { rows: shown.length, hasMore: page.hasMore, cursor: null, context }),
+          ...pagingOf(query, { ...page, rows: shown.length, context }),
         },
       };
     },
@@ -197,15 +174,12 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
   const eventsOf = async (
     address: string,
     choice: EventSelection | null,
-    path: string,
     query: ListQuery,
     context: RequestContext,
   ) => {
     const tokenIds = comboTokensOf(query);
-    const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/${path}`, {
-      ...query,
-    });
-    const sessionStart = query.cursor === undefined && query.offset > 0 ? paginationSessions.asOf(sessionKey) : null;
+    const cursors = cursorsOf(pnlEventCursor, context);
+    const beyond = cursors.read(query.cursor);
     const rows =
       tokenIds?.length === 0 || choice === null
         ? []
@@ -217,29 +191,25 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
               ...choice,
               afterS: clampToDateTimeSeconds(query.after),
               beforeS: clampToDateTimeSeconds(query.before),
-              beyond: query.cursor ?? null,
-              atMost: sessionStart === null ? null : { ...sessionStart, ...endOfRecord },
+              beyond,
             },
             { order: 'desc', limit: query.limit, offset: query.offset },
           );
-    const [first] = rows;
-    if (query.cursor === undefined && query.offset === 0)
-      paginationSessions.start(sessionKey, first === undefined ? null : pnlEventCursorOf(first));
     const shown: readonly PnlEventRow[] = rows.slice(0, query.limit);
     const last = shown.at(-1);
     const paging = () =>
       pagingOf(query, {
         rows: shown.length,
         hasMore: rows.length > query.limit,
-        cursor: last === undefined ? null : formatPnlEventCursor(pnlEventCursorOf(last)),
+        cursor: last === undefined ? null : cursors.write(pnlEventCursorOf(last)),
         context,
       });
     return { rows: shown, paging };
   };
-  const exampleCursorPaging = {
+  const examplePagingOf = (endpoint: string) => ({
     ...examplePaging,
-    next_cursor: formatPnlEventCursor(pnlEventCursorOf(exampleComboEvent)),
-  };
+    next_cursor: cursorsOf(pnlEventCursor, { endpoint }).write(pnlEventCursorOf(exampleComboEvent)),
+  });
 
   const activity = defineRoute({
     ...common,
@@ -267,12 +237,12 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         activity: [comboEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.activity',
-        ...exampleCursorPaging,
+        ...examplePagingOf('/v3/wallets/{address}/combos/activity'),
       },
     },
     async handler({ params: { address }, query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf(address, { actions: kinds }, 'activity', query, context);
+      const { rows, paging } = await eventsOf(address, { actions: kinds }, query, context);
       return {
         body: {
           address,
@@ -307,11 +277,11 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         redemptions: [comboRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.redemptions',
-        ...exampleCursorPaging,
+        ...examplePagingOf('/v3/wallets/{address}/combos/redemptions'),
       },
     },
     async handler({ params: { address }, query }, context) {
-      const { rows, paging } = await eventsOf(address, redemptionsOf(query), 'redemptions', query, context);
+      const { rows, paging } = await eventsOf(address, redemptionsOf(query), query, context);
       return {
         body: {
           address,

@@ -32,6 +32,7 @@ interface HoldersQuery {
   readonly status?: Exclude<PositionStatus, 'all'>;
   readonly limit: number;
   readonly offset: number;
+  readonly cursor?: string | undefined;
 }
 
 /** GET holders of a market (by condition or slug) and of a token, closed positions included. */
@@ -53,7 +54,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     summary: 'Current and former holders of a market',
     description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE} On the starter plan \`limit\` is at most 300.`,
     params: z.object({ condition_id: v3.conditionId }),
-    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset }),
+    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset, cursor: v3.cursor }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { condition_id: conditionId }, query }, context) {
       const most = context.caller?.terms.conditionPositionsMaxLimit ?? 0;
@@ -80,6 +81,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
       }).optional(),
       limit: v3.limit(),
       offset: v3.offset,
+      cursor: v3.cursor,
     }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { slug: marketSlug }, query }, context) {
@@ -96,7 +98,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     summary: 'Current and former holders of an outcome token',
     description: HOLDER_PAGINATION_NOTE,
     params: z.object({ token_id: v3.tokenId }),
-    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(), offset: v3.offset }),
+    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
     success: {
       description: 'A page of positions',
       schema: z.object({ ...page, data: z.array(holderSchema.omit({ token_id: true })) }),

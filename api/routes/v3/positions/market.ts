@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import type { Lookup } from '../../../catalog/cached-lookup.js';
 import { badParameter } from '../../../errors/failure.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import type { LargestPositionsReader } from '../../../leaderboards/largest-positions.js';
 import { MAX_LARGEST } from '../../../leaderboards/largest-positions.sql.js';
+import {
+  cursorsOf,
+  SNAPSHOT_EXPIRED,
+  type SnapshotOffset,
+  type SnapshotRank,
+  snapshotOffsetCursor,
+  snapshotRankCursor,
+} from '../../../pagination/cursor.js';
 import { createAllWalletPositions } from '../../../positions/all-wallet-positions.js';
-import { MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.sql.js';
+import { type AllWalletsSnapshot, MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.sql.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
@@ -86,7 +93,13 @@ interface AllPositionsQuery {
   readonly min_size?: bigint;
   readonly limit: number;
   readonly offset: number;
+  readonly cursor?: string | undefined;
 }
+
+const snapshotOf = (start: SnapshotOffset | SnapshotRank | null): AllWalletsSnapshot | null => {
+  if (start === null) return null;
+  return 'atMost' in start ? { atMost: start.atMost } : { takenAtMs: start.takenAtMs };
+};
 
 /** GET /v3/positions: positions of all wallets, or of those in a token or a market. */
 export function createPositionsRoute(
@@ -97,7 +110,7 @@ export function createPositionsRoute(
   },
 ): Route {
   const pageOf = createHolderPages(deps);
-  const allWallets = createAllWalletPositions(deps);
+  const readAllWallets = createAllWalletPositions(deps);
   /** Without a market: by one of the orders of all wallets' positions. */
   const allWalletsPage = async (query: AllPositionsQuery, context: RequestContext) => {
     const { sort, order, status, min_size: minSize = null, limit, offset } = query;
@@ -106,15 +119,21 @@ export function createPositionsRoute(
       throw badParameter(`${given} needs token_id, condition_id or market_slug; without them use sort=recent or size`);
     }
     const filter = { status: status === 'all' ? null : status, minSize };
-    const page = await deps.rankings.page({
-      sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/positions ${sort} ${status} ${minSize}`, {}),
-      limit,
-      offset,
-      load: () => allWallets.all(sort, filter),
-      loadPrefix: () => allWallets.prefix(sort, filter, offset + limit + 1),
-    });
-    const rows = await deps.positions.byId(page.ids);
-    const paging = () => pagingOf(query, { rows: rows.length, hasMore: page.hasMore, cursor: null, context });
+    const of = { endpoint: context.endpoint, order: sort };
+    const [byFills, bySnapshot] = [cursorsOf(snapshotOffsetCursor, of), cursorsOf(snapshotRankCursor, of)];
+    const start = sort === 'recent' ? byFills.read(query.cursor) : bySnapshot.read(query.cursor);
+    const from = start === null ? offset : 'rank' in start ? start.rank : start.offset;
+    const { ids, snapshot } = await readAllWallets(sort, filter, snapshotOf(start), from + limit + 1);
+    if (ids.length === 0 && start !== null && 'takenAtMs' in start && !(await deps.largest.exists(start.takenAtMs)))
+      throw badParameter(SNAPSHOT_EXPIRED);
+    const rows = await deps.positions.byId(ids.slice(from, from + limit));
+    const next = from + limit;
+    const cursorOf = (at: AllWalletsSnapshot) =>
+      'atMost' in at
+        ? byFills.write({ atMost: at.atMost, offset: next })
+        : bySnapshot.write({ takenAtMs: at.takenAtMs, rank: next });
+    const cursor = snapshot === null ? null : cursorOf(snapshot);
+    const paging = () => pagingOf(query, { rows: rows.length, hasMore: ids.length > next, cursor, context });
     return { rows, paging };
   };
   return defineRoute({
@@ -150,6 +169,7 @@ export function createPositionsRoute(
       min_size: sharesParam.optional(),
       limit: v3.limit(),
       offset: v3.offset,
+      cursor: v3.cursor,
     }),
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     success: {

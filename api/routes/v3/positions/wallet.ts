@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { cacheHeaders } from '../../../http/cache-headers.js';
@@ -24,8 +23,6 @@ import {
 
 /** Maximum age of a cached page of a wallet's positions. */
 const POSITIONS_CACHE_S = 5;
-/** The same for a wallet with more than 1,000 positions. */
-const LARGE_WALLET_CACHE_S = 20;
 
 const statusNames = [...statuses, 'all'] as const;
 /** undefined: any. */
@@ -68,7 +65,7 @@ export function createWalletPositionsRoute(deps: {
     reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
     description:
-      'Later pages by `offset` keep the order of the first page for 15 minutes; the values of the rows are current. With `include_combos` combo positions follow the others; their amounts are text.',
+      '`next_cursor` continues after the last row: positions whose sort key does not change are listed exactly once. With `include_combos` combo positions follow the others; their amounts are text.',
     params: z.object({ address: v3.address }),
     query: z.object({
       status: statusParam,
@@ -91,9 +88,10 @@ export function createWalletPositionsRoute(deps: {
       include_combos: v3.flag('include_combos', 'Add combo positions.'),
       limit: v3.limit(),
       offset: v3.offset,
+      cursor: v3.cursor,
     }),
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
-    cacheS: LARGE_WALLET_CACHE_S,
+    cacheS: POSITIONS_CACHE_S,
     success: {
       description: 'A page of positions',
       schema: z.object({
@@ -124,23 +122,24 @@ export function createWalletPositionsRoute(deps: {
           order: query.order,
           combos: query.include_combos,
           predicate: query.status === undefined && among === null && query.min_size === undefined ? null : matches,
-          sessionKey: paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/positions`, { ...query }),
+          endpoint: context.endpoint,
           offset: query.offset,
           limit: query.limit,
+          cursor: query.cursor,
         },
-        { smallWalletMs: POSITIONS_CACHE_S * 1000, largeWalletMs: LARGE_WALLET_CACHE_S * 1000 },
+        POSITIONS_CACHE_S * 1000,
       );
-      const { positions: shown, hasMore, maxAgeMs } = page.value;
+      const { positions: shown, hasMore, cursor } = page.value;
       return {
         body: {
           address,
           positions: shown.map((position) =>
             isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.metadata),
           ),
-          ...pagingOf(query, { rows: shown.length, hasMore, cursor: null, context }),
+          ...pagingOf(query, { rows: shown.length, hasMore, cursor, context }),
           next_offset: hasMore ? query.offset + shown.length : null,
         },
-        cache: cacheHeaders(page, maxAgeMs / 1000),
+        cache: cacheHeaders(page, POSITIONS_CACHE_S),
       };
     },
   });

@@ -3,15 +3,14 @@ import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { divide, formatMoney, ratio } from '../../../../schemas/primitives/money.js';
 import type { FillRow } from '../../../fills/fills.sql.js';
 import type { FillFilter } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/log-position.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { priceDocs } from '../../../http/field-docs.js';
-import { defineRoute, type Route } from '../../../http/route.js';
+import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { exampleFill, examplePaging } from './examples.js';
-import type { ListQuery, ListRequest } from './lists.js';
+import type { ListQuery } from './lists.js';
 import { comboAliases, comboFilterOf, comboTradesQuery } from './query.js';
 
 const COMBO_SOURCE = 'v3.wallet_combos.trades' as const;
@@ -43,6 +42,10 @@ export const comboBranch = {
   combo_trades: z.array(comboTradeSchema.extend({ source: z.literal(COMBO_SOURCE) })),
   combo_trade_count: z.int(),
   combo_has_more: z.boolean(),
+  combo_next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: '`combo_cursor` of the next page of `combo_trades`; null on the last one.' }),
   combo_source: z.literal(COMBO_SOURCE),
 };
 
@@ -80,10 +83,9 @@ function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
 
 export interface ComboTrades {
   branch(
-    address: string,
     filter: FillFilter,
-    query: ListQuery,
-    at: ListRequest,
+    query: ListQuery & { readonly combo_cursor?: string | undefined },
+    context: RequestContext,
   ): Promise<
     { include_combos: true; included_position_types: string[] } & {
       [K in keyof typeof comboBranch]: z.input<(typeof comboBranch)[K]>;
@@ -91,20 +93,20 @@ export interface ComboTrades {
   >;
 }
 
-/** Combo trades of a wallet: the branch that `include_combos` adds to its other trades, at the same offset and limit. */
+/** Combo trades of a wallet: the branch that `include_combos` adds to its other trades, at the same offset and limit, with a cursor of its own. */
 export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
   return {
-    async branch(address, filter, query, { context }) {
-      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/trades#combos`, {
-        ...query,
-      });
-      const { rows, hasMore } = await deps.fills.fills(filter, query, sessionKey);
+    async branch(filter, query, { endpoint }) {
+      const cursors = cursorsOf(logPositionCursor, { endpoint, order: `combos ${query.order}` });
+      const beyond = cursors.read(query.combo_cursor);
+      const { rows, hasMore, last } = await deps.fills.fills({ ...filter, beyond }, query);
       return {
         include_combos: true,
         included_position_types: ['market', 'combo'],
         combo_trades: rows.map((row) => ({ ...comboTradeFrom(row), source: COMBO_SOURCE })),
         combo_trade_count: rows.length,
         combo_has_more: hasMore,
+        combo_next_cursor: hasMore && last !== null ? cursors.write(last) : null,
         combo_source: COMBO_SOURCE,
       };
     },
@@ -150,11 +152,10 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/combos/trades`, {
-        ...query,
-      });
+      const cursors = cursorsOf(logPositionCursor, context);
+      const filter = { ...comboFilterOf(address, query), beyond: cursors.read(query.cursor) };
       const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-      const { rows, hasMore, last } = await deps.fills.fills(comboFilterOf(address, query), page, sessionKey);
+      const { rows, hasMore, last } = await deps.fills.fills(filter, page);
       return {
         body: {
           address,
@@ -164,7 +165,7 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
           ...pagingOf(query, {
             rows: rows.length,
             hasMore,
-            cursor: last === null ? null : formatCursor(last),
+            cursor: last === null ? null : cursors.write(last),
             context,
           }),
         },

@@ -1,6 +1,7 @@
 import type { FillRow } from '../../../fills/fills.sql.js';
 import type { TokenTitle } from '../../../fills/titles.js';
 import { EXAMPLE_TOKEN, EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 
 /** Example fill of the OpenAPI document. */
 export const exampleFill: FillRow = {
@@ -44,6 +45,9 @@ export const examplePaging = {
   has_more: true,
   offset: 0,
   limit: 1,
-  next_cursor: '91000001-77',
+  next_cursor: cursorsOf(logPositionCursor, { endpoint: '/v3/trades', order: 'desc' }).write({
+    blockNumber: 91000001,
+    logIndex: 77,
+  }),
   elapsed_ms: 6,
 };

@@ -11,13 +11,14 @@ import type { TokenChoice, TokenSelection } from '../../../fills/tokens.sql.js';
 import { marketAliases, timeRangeAliases } from '../../../http/aliases.js';
 import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
+import { cursorText } from '../../../pagination/cursor.js';
 import { v3 } from '../params.js';
 
 const hash = (name: string, description: string) =>
   hashParam({ description, invalid: `invalid ${name}: use 0x and 64 hex digits` });
 const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` });
 
-const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() };
+const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const times = { after: v3.time('after').optional(), before: v3.time('before').optional() };
 const usd = {
   min_amount_usd: usdParam({
@@ -116,6 +117,7 @@ export const walletTradesQuery = z.object({
     values: ['order_hash', 'user_trade', 'transaction_hash'],
   }).optional(),
   include_combos: v3.flag('include_combos', 'Add the field `combo_trades`. Not with order_hash.'),
+  combo_cursor: cursorText('`combo_next_cursor` of the previous page; only with include_combos.'),
 });
 
 export const marketTradesQuery = z.object({ ...times, ...paging, ...orders, ...usd, ...sorted, ...byOrder });
@@ -155,14 +157,13 @@ export const comboTradesQuery = z.object({
   }).default('all'),
   limit: v3.limit(),
   offset: v3.offset,
-  cursor: v3.cursor.optional(),
+  cursor: v3.cursor,
 });
 
 /** Query fields that all fill lists share. */
 export interface FillQuery {
   readonly after?: number;
   readonly before?: number;
-  readonly cursor?: { readonly blockNumber: number; readonly logIndex: number };
   readonly token_id?: string;
   readonly condition_id?: string;
   readonly market_slug?: string;
@@ -201,7 +202,6 @@ export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilt
     builder: storedBuilderCode(query.builder),
     side: query.side === 'BUY' || query.side === 'SELL' ? query.side : null,
     matchesOnly: query.matches_only ?? false,
-    beyond: query.cursor ?? null,
   };
 }
 
@@ -240,6 +240,5 @@ export function comboFilterOf(address: string, query: z.output<typeof comboTrade
     versions: onlyCombos,
     tokenIds: comboTokensOf(query),
     side: query.side === 'all' ? null : query.side,
-    beyond: query.cursor ?? null,
   };
 }

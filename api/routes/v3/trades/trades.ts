@@ -27,7 +27,7 @@ const common = { method: 'get', apiGroup: 'v3', tag: 'Trades', auth: 'key', feat
 const exampleTrade = tradeFrom(exampleFill, exampleTitle);
 const GROUPED_NOTE = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
 const PAGINATION_NOTE =
-  'Page with `next_cursor`, or with `offset` (next page within 15 minutes): new fills then do not shift the pages.';
+  'Page with `next_cursor`: new fills do not shift the pages. `offset` counts from the newest fill of each request.';
 
 const builderCode = patternParam({
   description: 'Builder code, with or without 0x.',
@@ -83,7 +83,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ query }, context) {
       const filter = filterOf(query, await fills.choose(selectionOf(query)));
-      return { body: await lists.byQuery(query, filter, { context, path: '/v3/trades' }) };
+      return { body: await lists.byQuery(query, filter, context) };
     },
   });
 
@@ -108,17 +108,22 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       example: { address: exampleFill.maker, trades: [exampleTrade], ...examplePaging },
     },
     async handler({ params: { address }, query }, context) {
+      if (query.combo_cursor !== undefined && !query.include_combos)
+        throw badParameter('combo_cursor needs include_combos');
       const byOrder = query.group_by === 'order_hash' || query.sort_by !== undefined || query.order_hash !== undefined;
       if (query.include_combos && byOrder) throw badParameter('include_combos cannot be combined with order_hash');
       const filter = walletFilterOf(address, query, await fills.choose(selectionOf(query)));
-      const at = { context, path: `/v3/wallets/${address}/trades` };
       const byTrade = query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
       if (!query.include_combos) {
-        const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.byQuery(query, filter, at);
+        const body = byTrade
+          ? await lists.userTrades(query, filter, context)
+          : await lists.byQuery(query, filter, context);
         return { body: { address, ...body } };
       }
-      const body = byTrade ? await lists.userTrades(query, filter, at) : await lists.single(query, filter, at);
-      const branch = await deps.combos.branch(address, { ...filter, role: null, versions: onlyCombos }, query, at);
+      const body = byTrade
+        ? await lists.userTrades(query, filter, context)
+        : await lists.single(query, filter, context);
+      const branch = await deps.combos.branch({ ...filter, role: null, versions: onlyCombos }, query, context);
       return { body: { address, ...body, ...branch } };
     },
   });
@@ -138,10 +143,8 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       example: { token_id: exampleFill.token_id, trades: [exampleTrade], ...examplePaging },
     },
     async handler({ params: { token_id }, query }, context) {
-      const at = { context, path: `/v3/markets/${token_id}/trades` };
-      return {
-        body: { token_id, ...(await lists.byQuery(query, filterOf(query, { tokenIds: [token_id], among: null }), at)) },
-      };
+      const filter = filterOf(query, { tokenIds: [token_id], among: null });
+      return { body: { token_id, ...(await lists.byQuery(query, filter, context)) } };
     },
   });
 
@@ -161,7 +164,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     },
     async handler({ params: { slug }, query }, context) {
       const filter = filterOf(query, await fills.choose({ marketSlug: slug }));
-      return { body: { slug, ...(await lists.byQuery(query, filter, { context, path: `/v3/markets/slug/${slug}` })) } };
+      return { body: { slug, ...(await lists.byQuery(query, filter, context)) } };
     },
   });
 
@@ -191,7 +194,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
     async handler({ params, query }, context) {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
       const filter = filterOf({ ...query, builder: code }, await fills.choose(selectionOf(query)));
-      const { trades, ...page } = await lists.single(query, filter, { context, path: `/v3/builders/${code}/trades` });
+      const { trades, ...page } = await lists.single(query, filter, context);
       const builderNames = builderOf(code);
       return {
         body: {

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { clampToDateTimeSeconds } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/log-position.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -37,7 +36,7 @@ const listQuery = z.object({
   before: v3.time('before').optional(),
   limit: v3.limit(),
   offset: v3.offset,
-  cursor: v3.cursor.optional(),
+  cursor: v3.cursor,
 });
 const orderedQuery = listQuery.extend({ order: v3.order });
 type ListQuery = z.output<typeof listQuery> & { readonly order?: 'asc' | 'desc' };
@@ -82,18 +81,19 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     query: ListQuery,
     context: RequestContext,
   ) => {
+    const order = query.order ?? 'desc';
+    const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order });
     const { rows, hasMore, last } = await walletEvents.events(
       {
         wallet: address,
         kinds,
         afterS: clampToDateTimeSeconds(query.after),
         beforeS: clampToDateTimeSeconds(query.before),
-        beyond: query.cursor ?? null,
+        beyond: cursors.read(query.cursor),
       },
-      { order: query.order ?? 'desc', limit: query.limit, offset: query.offset },
-      paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/${kinds.join()}`, { ...query }),
+      { order, limit: query.limit, offset: query.offset },
     );
-    const cursor = last === null ? null : formatCursor(last);
+    const cursor = last === null ? null : cursors.write(last);
     return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
   };
 

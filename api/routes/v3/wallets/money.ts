@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import { allFills, clampToDateTimeSeconds } from '../../../fills/filter.js';
-import { formatCursor } from '../../../fills/log-position.js';
-import { paginationSessionKey } from '../../../fills/pagination-sessions.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { type TitleLookup, untitled } from '../../../fills/titles.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
@@ -21,7 +20,7 @@ const FLOWS_SOURCE = 'v3.collateral_flows' as const;
 const DEFAULT_AFTER = 0;
 const DEFAULT_BEFORE = 9_999_999_999;
 
-const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor.optional() };
+const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const feesQuery = z.object({
   after: v3.time('after').default(DEFAULT_AFTER),
   before: v3.time('before').default(DEFAULT_BEFORE),
@@ -103,6 +102,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
       },
     },
     async handler({ params: { address }, query }, context) {
+      const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order: query.order });
       const { rows, hasMore, last } = await deps.fills.fills(
         {
           ...allFills,
@@ -111,10 +111,9 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
           minFee: 1n,
           afterS: clampToDateTimeSeconds(query.after),
           beforeS: clampToDateTimeSeconds(query.before),
-          beyond: query.cursor ?? null,
+          beyond: cursors.read(query.cursor),
         },
         query,
-        paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/fees-paid`, { ...query }),
       );
       const titles = await deps.titlesOf(rows.map((row) => row.token_id));
       const total = rows.reduce((sum, row) => sum + BigInt(row.fee), 0n);
@@ -136,7 +135,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
           ...pagingOf(query, {
             rows: rows.length,
             hasMore,
-            cursor: last === null ? null : formatCursor(last),
+            cursor: last === null ? null : cursors.write(last),
             context,
           }),
         },
@@ -179,18 +178,16 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
       },
     },
     async handler({ params: { address }, query }, context) {
+      const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order: query.order });
       const filter = {
         wallet: address,
         direction: query.kind === 'all' ? null : query.kind,
         afterS: clampToDateTimeSeconds(query.after),
         beforeS: clampToDateTimeSeconds(query.before),
-        beyond: query.cursor ?? null,
+        beyond: cursors.read(query.cursor),
       };
-      const sessionKey = paginationSessionKey(context.caller?.accountId, `/v3/wallets/${address}/polyusd-flows`, {
-        ...query,
-      });
       const [{ rows, hasMore, last }, totals] = await Promise.all([
-        deps.walletEvents.flows(filter, query, sessionKey),
+        deps.walletEvents.flows(filter, query),
         deps.walletEvents.flowTotals(filter),
       ]);
       const [deposited, withdrawn] = [BigInt(totals.deposited), BigInt(totals.withdrawn)];
@@ -206,7 +203,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
           ...pagingOf(query, {
             rows: rows.length,
             hasMore,
-            cursor: last === null ? null : formatCursor(last),
+            cursor: last === null ? null : cursors.write(last),
             context,
           }),
         },
