@@ -263,9 +263,12 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
   it('open interest is the collateral on chain if the history is complete, else null', async () => {
     for (const market of named) {
       const oi = await get<Row>(`/v2/onchain/markets/${market.condition}/oi`);
-      expect(oi, market.condition).toMatchObject({ found: true, complete: world.traitsOf(market).isPrepared });
-      if (oi.complete === true) {
-        near(oi.open_interest_usdc, usd(world.venue.collateral.get(market.condition) ?? 0n), market.condition);
+      // Conversions move sets between the questions of a group, so merges can take more out of one than splits brought in: no open interest.
+      const collateral = world.venue.collateral.get(market.condition) ?? 0n;
+      const complete = world.traitsOf(market).isPrepared && collateral >= 0n;
+      expect(oi, market.condition).toMatchObject({ found: true, complete });
+      if (complete) {
+        near(oi.open_interest_usdc, usd(collateral), market.condition);
       } else expect(oi.open_interest_usdc, market.condition).toBeNull();
     }
   });

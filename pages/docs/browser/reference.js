@@ -104,12 +104,14 @@ const layoutPlugin = ({ React: { createElement: element } }) => ({
   wrapComponents: { DeepLink: () => (props) => element('span', { className: 'nostyle' }, props.text) },
 });
 
-/** Names the selections of parameters, which have no label. */
-function nameSelections() {
+/** Names the selections of parameters, which have no label, and puts the headings of an operation right below "Requests", also without that of its tag. */
+function completeMarkup() {
   for (const select of document.querySelectorAll('tr[data-param-name] select:not([aria-label])'))
     select.setAttribute('aria-label', select.closest('tr').dataset.paramName);
+  for (const heading of document.querySelectorAll('.opblock h4:not([aria-level])'))
+    heading.setAttribute('aria-level', '3');
 }
-new MutationObserver(nameSelections).observe(document.getElementById('reference'), { childList: true, subtree: true });
+new MutationObserver(completeMarkup).observe(document.getElementById('reference'), { childList: true, subtree: true });
 
 // Swagger UI switches to its dark sheet by a class.
 const dark = matchMedia('(prefers-color-scheme: dark)');
