@@ -31,9 +31,9 @@ export interface HoldingPage {
   readonly cursor?: string | undefined;
 }
 
-/** Maximum age of a cached copy of a wallet's positions. */
 /** Characters of the longest position id: address, hyphen, 78 digits. */
 const ID_LENGTH = 121;
+/** Maximum age of a cached copy of a wallet's positions. */
 const MAX_POSITIONS_AGE_MS = 20_000;
 
 /** Positions of a wallet, a token or a market, ordered by size. */

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { accountMeters } from '../../schemas/packages.js';
 import type { AccountMeter, CustomLimits, Plan } from '../../schemas/types.gen.js';
+import { UsageError } from '../command-line.js';
 
 export const usageText = `Usage: npm run admin -- <command>
 
@@ -35,11 +36,6 @@ export const limitNames = [
   'orderbook_chainlink_bytes_per_month',
   'onchain_event_bytes_per_month',
 ] as const satisfies readonly (keyof CustomLimits)[];
-
-/** A command line that cannot be understood. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
 
 export type AdminCommand =
   | { readonly name: 'list'; readonly plan: Plan | null }

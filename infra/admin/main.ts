@@ -2,20 +2,18 @@ import { userInfo } from 'node:os';
 import { createAccountCommands } from '../accounts/commands.js';
 import { createLedgerView } from '../accounts/ledger-view.js';
 import { type AccountsReadModel, createAccountsReadModel } from '../accounts/read-model.js';
+import { runCommandLine } from '../command-line.js';
 import { loadConfig } from '../config/config.js';
-import { exitCodeFor } from '../errors.js';
 import { setPrivateUmask } from '../files/private-files.js';
 import { openEventLog } from '../registry/open-event-log.js';
 import { createLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { createOnUnreadable } from '../telemetry/unreadable-records.js';
-import { parseArguments, UsageError, usageText } from './arguments.js';
+import { parseArguments, usageText } from './arguments.js';
 import { createAccountDirectory, NotFoundError } from './directory.js';
 import { RejectedError, runCommand } from './run-command.js';
 
 const EXIT_REJECTED = 1;
-/** EX_USAGE of sysexits.h. */
-const EXIT_USAGE = 64;
 
 /** `npm run admin -- <command>`: accounts from the command line, while the product runs. */
 async function main(args: readonly string[]): Promise<void> {
@@ -57,12 +55,5 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-const args = process.argv.slice(2);
-if (args[0] === 'help' || args.includes('--help')) process.stdout.write(`${usageText}\n`);
-else
-  main(args).catch((error) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof UsageError) process.stderr.write(`\n${usageText}\n`);
-    const isRejected = error instanceof NotFoundError || error instanceof RejectedError;
-    process.exitCode = error instanceof UsageError ? EXIT_USAGE : isRejected ? EXIT_REJECTED : exitCodeFor(error);
-  });
+const isRejected = (error: unknown) => error instanceof NotFoundError || error instanceof RejectedError;
+runCommandLine({ usageText, main, codeOf: (error) => (isRejected(error) ? EXIT_REJECTED : undefined) });

@@ -35,8 +35,8 @@ interface AppliedRow {
  * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
  * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
  * statements say IF [NOT] EXISTS. A database without rows is not backfilled, and its migrations are recorded together at the end, one insert instead of
- * one each: killed before, all are run again. Throws FatalError when ids are not ascending, or when an
- * applied migration has changed since. Returns the ids applied by this call.
+ * one each: killed before, all are run again. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the
+ * ids applied by this call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;
@@ -61,7 +61,8 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
         unrecorded.push({ id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() });
         if (empty && migration !== due.at(-1)) continue;
         await client.insertRows(migrationsTable.name, unrecorded);
-        for (const { id } of unrecorded.splice(0)) logger.info({ migration: id }, 'migration applied');
+        if (empty) logger.info({ migrations: due.length }, 'tables created');
+        else for (const { id } of unrecorded.splice(0)) logger.info({ migration: id }, 'migration applied');
       }
       return due.map(({ id }) => id);
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseExportArguments, UsageError } from './arguments.js';
+import { UsageError } from '../command-line.js';
+import { parseExportArguments } from './arguments.js';
 
 describe('arguments of an export', () => {
   it('are a dataset and a span of UTC days or times', () => {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '../command-line.js';
 import { type DatasetName, datasetNames } from './datasets.js';
 
 export const formats = { parquet: 'Parquet', csv: 'CSVWithNames' } as const;
@@ -13,11 +14,6 @@ export interface ExportArguments {
   readonly format: ExportFormat;
   /** Directory of the files. */
   readonly out: string;
-}
-
-/** Wrong arguments; the message says what is possible. */
-export class UsageError extends Error {
-  override name = 'UsageError';
 }
 
 export const usageText = `Usage: npm run export -- <dataset> --from <time> [--to <time>] [--format parquet|csv] [--out <directory>]

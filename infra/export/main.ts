@@ -1,14 +1,11 @@
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickHouseConnection } from '../clickhouse/connection.js';
+import { runCommandLine } from '../command-line.js';
 import { loadConfig, reachableHost } from '../config/config.js';
-import { exitCodeFor } from '../errors.js';
 import { probe } from '../up/probe.js';
-import { parseExportArguments, UsageError, usageText } from './arguments.js';
+import { parseExportArguments, usageText } from './arguments.js';
 import { clickHouseExport } from './clickhouse-export.js';
 import { exportDataset } from './exporter.js';
-
-/** EX_USAGE of sysexits.h. */
-const EXIT_USAGE = 64;
 
 /** `npm run export -- <dataset> ...`: rows of a public view as files, while the product runs. */
 async function main(args: readonly string[]): Promise<void> {
@@ -40,11 +37,4 @@ async function main(args: readonly string[]): Promise<void> {
   }
 }
 
-const args = process.argv.slice(2);
-if (args[0] === 'help' || args.includes('--help')) process.stdout.write(`${usageText}\n`);
-else
-  main(args).catch((error) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof UsageError) process.stderr.write(`\n${usageText}\n`);
-    process.exitCode = error instanceof UsageError ? EXIT_USAGE : exitCodeFor(error);
-  });
+runCommandLine({ usageText, main });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseImportArguments, UsageError } from './arguments.js';
+import { UsageError } from '../command-line.js';
+import { parseImportArguments } from './arguments.js';
 
 describe('arguments of an import', () => {
   it('are the directory of the files and that of the result', () => {

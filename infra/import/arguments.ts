@@ -1,15 +1,11 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '../command-line.js';
 
 export interface ImportArguments {
   /** Directory with exported files. */
   readonly folder: string;
   /** Directory of the recorded source. */
   readonly out: string;
-}
-
-/** Wrong arguments or unusable files; the message says what is possible. */
-export class UsageError extends Error {
-  override name = 'UsageError';
 }
 
 export const usageText = `Usage: npm run import -- <directory> [--out <directory>]

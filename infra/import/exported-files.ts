@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './arguments.js';
+import { UsageError } from '../command-line.js';
 
 /** Datasets that an import reads; all others are derived from them. */
 export const importedDatasets = ['trade_parties', 'redemptions', 'splits_merges', 'resolutions', 'ticks'] as const;

@@ -1,4 +1,5 @@
 import type { ExportedFile, ImportedDataset } from './exported-files.js';
+import type { ImportedChainRow } from './format.js';
 
 const TIME = "DateTime64(3, 'UTC')";
 const MONEY = 'Decimal(38, 6)';
@@ -175,6 +176,47 @@ export function chainRowsSql(files: readonly ExportedFile[]): string {
   });
   const names = ['kind', 'block', 'log', 'time', 'tx', 'condition', ...Object.keys(defaults)];
   return `SELECT ${names.map((name) => `f_${name} AS ${name}`).join(', ')} FROM (${parts.join(' UNION ALL ')}) ORDER BY f_block, f_log LIMIT 1 BY f_block, f_log`;
+}
+
+const ADDRESS = '^0x[0-9a-f]{40}$';
+const BYTES32 = '^0x[0-9a-f]{64}$';
+const WHOLE = '^[0-9]{1,78}$';
+
+/** Fields of ImportedChainRow with the form of their text; an empty text is a field that the kind of row does not have. */
+const forms: Readonly<Partial<Record<keyof ImportedChainRow, string>>> = {
+  tx: BYTES32,
+  // A combo's condition has 31 bytes.
+  condition: '^0x[0-9a-f]{62}([0-9a-f]{2})?$',
+  wallet: ADDRESS,
+  taker: ADDRESS,
+  side: '^(BUY|SELL)$',
+  kind: '^(fill|split|merge|conversion|redemption|resolution)$',
+  builder: BYTES32,
+  order: BYTES32,
+  market: BYTES32,
+  oracle: ADDRESS,
+  question: BYTES32,
+};
+
+/** The first row of a file of ImportedChainRow with a text or list of another form, at most one. `path`: see chainRowsSql. */
+export function invalidRowSql(path: string): string {
+  const texts = Object.keys(forms);
+  const structure = [...texts.map((name) => `${name} String`), 'sets Array(String)', 'payouts Array(String)'].join(
+    ', ',
+  );
+  const problem = (condition: string, name: string, value: string) => `${condition}, ('${name}', ${value})`;
+  const problems = [
+    ...Object.entries(forms).map(([name, form]) =>
+      problem(`${name} != '' AND NOT match(${name}, ${text(form)})`, name, name),
+    ),
+    ...['sets', 'payouts'].map((name) =>
+      problem(`NOT arrayAll(one -> match(one, ${text(WHOLE)}), ${name})`, name, `toString(${name})`),
+    ),
+  ];
+  return `SELECT toString(block) AS block, log, bad.1 AS field, bad.2 AS value FROM (
+    SELECT block, log, multiIf(${problems.join(', ')}, ('', '')) AS bad
+    FROM file(${text(path)}, JSONEachRow, ${text(`block UInt64, log UInt32, ${structure}`)}))
+  WHERE bad.1 != '' LIMIT 1`;
 }
 
 /** Ticks as `ImportedTick`, each once, by time. */

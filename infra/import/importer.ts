@@ -1,14 +1,23 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Engine, openEngine } from '../clickhouse/embedded/engine.js';
+import { UsageError } from '../command-line.js';
 import { FatalError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ImportArguments } from './arguments.js';
 import { type ExportedFile, exportedFiles, missingDatasets } from './exported-files.js';
 import { IMPORT_FORMAT, type ImportedChainFile, type ImportedFile, type ImportManifest } from './format.js';
-import { type ConditionRow, chainDatasets, chainRowsSql, conditionsSql, text, tickRowsSql } from './import.sql.js';
+import {
+  type ConditionRow,
+  chainDatasets,
+  chainRowsSql,
+  conditionsSql,
+  invalidRowSql,
+  text,
+  tickRowsSql,
+} from './import.sql.js';
 import { importedMarket } from './markets.js';
 
 const MEMORY_BYTES = 1024 ** 3;
@@ -44,7 +53,7 @@ export async function importExport(
   const files = exportedFiles(resolve(folder));
   for (const line of missingDatasets(files)) print(line);
   await mkdir(out, { recursive: true });
-  await rm(join(out, 'manifest.json'), { force: true });
+  await removeImport(out);
   const directory = await mkdtemp(join(resolve(out), '.engine-'));
   const engine = await openEngine({ directory, memoryBytes: MEMORY_BYTES, logger });
   try {
@@ -68,6 +77,7 @@ export async function importExport(
       const written: string[] = [];
       if (isOfChain(ofDay)) {
         const { path, ...file } = await write(`chain-${day}.ndjson.gz`, chainRowsSql(ofDay));
+        await requireValidRows(engine, path, day);
         if (file.rows > 0) chain.push({ ...file, ...(await blocksOf(engine, path)) });
         written.push(`${file.rows.toLocaleString('en')} rows of the chain`);
       }
@@ -101,6 +111,29 @@ export async function importExport(
     await engine.close();
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+/** Throws UsageError that names the first row of a day with a value that no exported row has, e.g. of a file that was edited. */
+async function requireValidRows(engine: Engine, path: string, day: string): Promise<void> {
+  const [bad] = await rowsOf<{ block: string; log: number; field: string; value: string }>(engine, invalidRowSql(path));
+  if (bad !== undefined)
+    throw new UsageError(
+      `${day}, block ${bad.block}, log ${bad.log}: ${bad.field} is ${JSON.stringify(bad.value.slice(0, 100))}. Export the day again`,
+    );
+}
+
+/** Removes the manifest of an earlier import. Throws UsageError if the directory is a recorded source of another kind, which must not be overwritten. */
+async function removeImport(out: string): Promise<void> {
+  const path = join(out, 'manifest.json');
+  let format: unknown;
+  try {
+    ({ format } = JSON.parse(await readFile(path, 'utf8')) as { format?: unknown });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+  }
+  if (format !== IMPORT_FORMAT)
+    throw new UsageError(`${out} has a manifest.json that no import has written: name another directory with --out`);
+  await rm(path);
 }
 
 const isOfChain = (files: readonly ExportedFile[]): boolean =>

@@ -1,10 +1,7 @@
-import { exitCodeFor } from '../errors.js';
+import { runCommandLine } from '../command-line.js';
 import { silentLogger } from '../telemetry/logger.js';
-import { parseImportArguments, UsageError, usageText } from './arguments.js';
+import { parseImportArguments, usageText } from './arguments.js';
 import { importExport } from './importer.js';
-
-/** EX_USAGE of sysexits.h. */
-const EXIT_USAGE = 64;
 
 /** `npm run import -- <directory>`: exported files as a recorded source. Needs no running product. */
 async function main(args: readonly string[]): Promise<void> {
@@ -15,11 +12,4 @@ async function main(args: readonly string[]): Promise<void> {
   print(`Next: RECORDED_DIR=${options.out} ODDSTREAM_DATA=${options.out}-data npm start`);
 }
 
-const args = process.argv.slice(2);
-if (args[0] === 'help' || args.includes('--help')) process.stdout.write(`${usageText}\n`);
-else
-  main(args).catch((error) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    if (error instanceof UsageError) process.stderr.write(`\n${usageText}\n`);
-    process.exitCode = error instanceof UsageError ? EXIT_USAGE : exitCodeFor(error);
-  });
+runCommandLine({ usageText, main });

@@ -54,9 +54,9 @@ body.app > main { width: 100%; flex: 1; padding: 20px 24px 32px; }
 .app #loading li small { display: block; color: var(--muted); font-size: 12px; }
 .app #loading .part { text-align: right; font-variant-numeric: tabular-nums; color: var(--muted); }
 .app .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 12px; margin: 0 0 24px; }
-.app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; }
+.app .tiles > div { border: 1px solid var(--line); border-radius: 8px; padding: 10px 14px; background: var(--panel); min-width: 0; container-type: inline-size; }
 .app .tiles dt { color: var(--muted); font-size: 13px; }
-.app .tiles dd { margin: 0; font-size: 22px; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.app .tiles dd { margin: 0; font-size: clamp(15px, 11cqi, 22px); font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .app .phone-only { display: none; }
 .app td.when { white-space: normal; min-width: 116px; }
 .app td small { white-space: normal; min-width: 7em; display: block; color: var(--muted); font-size: 12px; }

@@ -11,18 +11,17 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { ensureDevKey } from '../../infra/up/dev-key.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import { type ClickHouseProcess, startClickHouseProcess } from '../support/clickhouse-process.js';
+import type { ClickHouseProcess } from '../support/clickhouse-process.js';
 import { headFill } from '../support/head-fill.js';
-import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
 import { startFollower } from './follower.js';
 import type { ClientCommand } from './gateway-client.child.js';
 import { median } from './measure.js';
 import { type Figure, PER_MILLION } from './report/figure.js';
+import { COUNTS, measureCounts } from './scaling.js';
 import { type StartedProcess, startProcess } from './started-process.js';
 
-const COUNTS = [1, 2, 4];
 const SUBSCRIBERS = 200;
 /** Fills that are appended at once, and how often. */
 const FILLS = 1_500;
@@ -50,34 +49,21 @@ interface Measured {
  * has the task `stream`. Throws if a fill is lost or doubled.
  */
 export async function run(): Promise<readonly Figure[]> {
-  const missing = await whyNoKafka();
-  if (missing !== null) throw new Error(`Kafka is needed: ${missing}`);
-  const clickhouse = await startClickHouseProcess();
-  try {
-    const results: Measured[] = [];
+  console.log(
+    '| processes of each role | deliveries/s | gateways, CPU s per million deliveries | stream, CPU s per million fills | gateway killed, s | stream killed, s |\n|---|---|---|---|---|---|',
+  );
+  const results = await measureCounts(measure, (count, result) => {
+    const seconds = (values: readonly number[]) => values.map((value) => value.toFixed(1)).join(', ');
+    const cells = [
+      Math.round(median(result.perSecond)).toLocaleString('en'),
+      median(result.gatewayCost).toFixed(2),
+      median(result.streamCost).toFixed(1),
+    ];
     console.log(
-      '| processes of each role | deliveries/s | gateways, CPU s per million deliveries | stream, CPU s per million fills | gateway killed, s | stream killed, s |\n|---|---|---|---|---|---|',
+      `| ${[count, ...cells, seconds(result.gatewayRecoveryS), seconds(result.streamRecoveryS)].join(' | ')} |`,
     );
-    for (const count of COUNTS) {
-      const kafka = await startTestKafka({ quickStart: false });
-      try {
-        const result = await measure(count, kafka.url, clickhouse);
-        results.push(result);
-        const seconds = (values: readonly number[]) => values.map((value) => value.toFixed(1)).join(', ');
-        const cells = [result.perSecond, result.gatewayCost, result.streamCost].map((values) =>
-          median(values).toPrecision(3),
-        );
-        console.log(
-          `| ${[count, ...cells, seconds(result.gatewayRecoveryS), seconds(result.streamRecoveryS)].join(' | ')} |`,
-        );
-      } finally {
-        await kafka.stop();
-      }
-    }
-    return figuresOf(results);
-  } finally {
-    await clickhouse.stop();
-  }
+  });
+  return figuresOf(results);
 }
 
 function figuresOf(results: readonly Measured[]): Figure[] {

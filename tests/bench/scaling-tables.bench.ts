@@ -6,15 +6,14 @@ import { createBlockEncoder } from '../../ingest/chain/block-records.js';
 import { blockEvent, decodeBlock, decodePending } from '../../ingest/chain/decode/index.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import { type ClickHouseProcess, startClickHouseProcess } from '../support/clickhouse-process.js';
-import { startTestKafka, whyNoKafka } from '../support/kafka.js';
+import type { ClickHouseProcess } from '../support/clickhouse-process.js';
 import { eventually } from '../support/product.js';
 import { FILLS_PER_BLOCK, fillBlock } from './fill-blocks.js';
 import { median } from './measure.js';
 import { type Figure, PER_MILLION } from './report/figure.js';
+import { COUNTS, measureCounts } from './scaling.js';
 import { type StartedProcess, startProcess } from './started-process.js';
 
-const COUNTS = [1, 2, 4];
 /** Blocks that are appended at once, and how often. */
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 150);
 const ROUNDS = 5;
@@ -38,55 +37,40 @@ interface Measured {
  * and the time from SIGKILL of the process that has the task `activity` until fills that were appended after it are in all tables.
  */
 export async function run(): Promise<readonly Figure[]> {
-  const missing = await whyNoKafka();
-  if (missing !== null) throw new Error(`Kafka is needed: ${missing}`);
-  const clickhouse = await startClickHouseProcess();
-  try {
-    const results: Measured[] = [];
-    console.log('| processors | fills/s | CPU s per million fills | recovery after SIGKILL, s |\n|---|---|---|---|');
-    for (const count of COUNTS) {
-      const kafka = await startTestKafka({ quickStart: false });
-      try {
-        const result = await measure(count, kafka.url, clickhouse);
-        results.push(result);
-        const cells = [median(result.perSecond).toFixed(0), median(result.cost).toFixed(1)];
-        const recovery = result.recoveryS.map((seconds) => seconds.toFixed(1)).join(', ');
-        console.log(`| ${[count, ...cells, recovery].join(' | ')} |`);
-      } finally {
-        await kafka.stop();
-      }
-    }
-    const [single] = results as [Measured];
-    return results.flatMap(({ perSecond, cost, recoveryS }, n): Figure[] => {
-      const name = COUNTS[n] === 1 ? '1 process' : `${COUNTS[n]} processes`;
-      const baseline = (values: readonly number[]) => (n === 0 ? {} : { baseline: { name: '1 process', values } });
-      return [
-        {
-          name: `chain.final to all tables, ${name}`,
-          unit: 'fills/s',
-          better: 'more',
-          values: perSecond,
-          ...baseline(single.perSecond),
-        },
-        {
-          name: `processors, ${name}`,
-          unit: `${PER_MILLION} fills`,
-          better: 'less',
-          values: cost,
-          ...baseline(single.cost),
-        },
-        {
-          name: `SIGKILL to complete tables, ${name}${n === 0 ? ' (restarted)' : ''}`,
-          unit: 's',
-          better: 'less',
-          values: recoveryS,
-          ...baseline(single.recoveryS),
-        },
-      ];
-    });
-  } finally {
-    await clickhouse.stop();
-  }
+  console.log('| processors | fills/s | CPU s per million fills | recovery after SIGKILL, s |\n|---|---|---|---|');
+  const results = await measureCounts(measure, (count, result) => {
+    const cells = [median(result.perSecond).toFixed(0), median(result.cost).toFixed(1)];
+    const recovery = result.recoveryS.map((seconds) => seconds.toFixed(1)).join(', ');
+    console.log(`| ${[count, ...cells, recovery].join(' | ')} |`);
+  });
+  const [single] = results as [Measured];
+  return results.flatMap(({ perSecond, cost, recoveryS }, n): Figure[] => {
+    const name = COUNTS[n] === 1 ? '1 process' : `${COUNTS[n]} processes`;
+    const baseline = (values: readonly number[]) => (n === 0 ? {} : { baseline: { name: '1 process', values } });
+    return [
+      {
+        name: `chain.final to all tables, ${name}`,
+        unit: 'fills/s',
+        better: 'more',
+        values: perSecond,
+        ...baseline(single.perSecond),
+      },
+      {
+        name: `processors, ${name}`,
+        unit: `${PER_MILLION} fills`,
+        better: 'less',
+        values: cost,
+        ...baseline(single.cost),
+      },
+      {
+        name: `SIGKILL to complete tables, ${name}${n === 0 ? ' (restarted)' : ''}`,
+        unit: 's',
+        better: 'less',
+        values: recoveryS,
+        ...baseline(single.recoveryS),
+      },
+    ];
+  });
 }
 
 async function measure(count: number, logUrl: string, clickhouse: ClickHouseProcess): Promise<Measured> {

@@ -468,9 +468,9 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await unknown.page.getByRole('alert').getByText('404market not found').waitFor();
     expect(await unknown.page.evaluate(CONTRASTS)).toEqual([]);
     await unknown.page.keyboard.press('/');
-    await unknown.page.keyboard.type('nobody-by-this-name');
+    await unknown.page.keyboard.type('no-such-name');
     // No suggestion leads nowhere: neither this name nor this token is known.
-    await unknown.page.getByText('Neither a market nor a wallet has “nobody-by-this-name”.').waitFor();
+    await unknown.page.getByText('Neither a market nor a wallet has “no-such-name”.').waitFor();
     await unknown.page.locator('#q').fill('123456789');
     await unknown.page.getByText('Neither a market nor a wallet has “123456789”.').waitFor();
     expect(await unknown.page.getByRole('option').count()).toBe(0);

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -265,6 +266,29 @@ describe('import', () => {
     const [name = ''] = readdirSync(recorded).filter((file) => file.startsWith('chain-'));
     writeFileSync(join(recorded, name), 'x');
     await expect(openImported(recorded)).rejects.toThrow(`${name} is damaged`);
+  });
+
+  it('names the first row of an edited file with a value that no exported row has', async () => {
+    const dir = join(out, 'import-edited');
+    await exported(`trade_parties ${span} --format csv --out ${dir}`);
+    const [name = ''] = readdirSync(dir);
+    const [header = '', row = '', ...rest] = readFileSync(join(dir, name), 'utf8').split('\n');
+    const at = header.split(',').findIndex((column) => column.replaceAll('"', '') === 'wallet');
+    const edited = row.split(',').map((value, column) => (column === at ? '"0xnobody"' : value));
+    writeFileSync(join(dir, name), [header, edited.join(','), ...rest].join('\n'));
+    expect(() => runImport(dir, '--out', join(out, 'import-edited-out'))).toThrow(
+      /2023-11-14, block \d+, log \d+: wallet is "0xnobody"/,
+    );
+    expect(existsSync(join(out, 'import-edited-out', 'manifest.json'))).toBe(false);
+  });
+
+  it('does not overwrite a recorded source that no import has written', async () => {
+    const [dir, recording] = [join(out, 'import-onto'), join(out, 'import-recording')];
+    await exported(`trade_parties ${span} --format csv --out ${dir}`);
+    mkdirSync(recording);
+    writeFileSync(join(recording, 'manifest.json'), '{"format":1}');
+    expect(() => runImport(dir, '--out', recording)).toThrow(/manifest.json that no import has written/);
+    expect(readdirSync(recording)).toEqual(['manifest.json']);
   });
 });
 
