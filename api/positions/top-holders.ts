@@ -31,11 +31,11 @@ export interface TopHolders {
 const WALLET = /^0x[0-9a-f]{40}$/;
 const WHOLE = /^-?\d{1,76}$/;
 
-/** A cursor over the holders of several tokens: per token the value and wallet of its last row, both empty after the last page. */
-export const holdersCursor: CursorKind<readonly (HolderRank | 'end')[]> = {
+/** A cursor over the holders of `tokens` tokens: per token the value and wallet of its last row, both empty after the last page. */
+export const holdersCursor = (tokens: number): CursorKind<readonly (HolderRank | 'end')[]> => ({
   values: (starts) => starts.flatMap((at) => (at === 'end' ? ['', ''] : [String(at.value), at.wallet])),
   parse(values) {
-    if (values.length % 2 !== 0) return null;
+    if (values.length !== 2 * tokens) return null;
     const starts: (HolderRank | 'end')[] = [];
     for (let n = 0; n < values.length; n += 2) {
       const [value, wallet] = [values[n] as string, values[n + 1] as string];
@@ -45,7 +45,7 @@ export const holdersCursor: CursorKind<readonly (HolderRank | 'end')[]> = {
     }
     return starts;
   },
-};
+});
 
 /** Reads pages of the holders of tokens. */
 export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {

@@ -208,6 +208,16 @@ describe('/v1/markets/{id}/positions', () => {
   const get = (path: string) => api.ok<Body>(`/v1/markets/${path}`, key);
   const walletsOf = ({ outcomes }: Body) => outcomes.map(({ positions }) => positions.map((row) => row.proxyWallet));
 
+  it('rejects a cursor with places for another number of outcomes', async () => {
+    const { next_cursor: cursor } = await get(`${snow.slug}/positions?limit=1`);
+    const values = JSON.parse(Buffer.from(String(cursor), 'base64url').toString('utf8')) as string[];
+    const longer = Buffer.from(JSON.stringify([...values, '0', alice])).toString('base64url');
+    expect(await api.get(`/v1/markets/${snow.slug}/positions?limit=1&cursor=${longer}`, key)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid cursor: use next_cursor of an earlier page' },
+    });
+  });
+
   it('ranks current and former holders of each outcome', async () => {
     const body = await get(`${snow.slug}/positions`);
     expect({ ...body, outcomes: body.outcomes.map(({ token }) => token) }).toEqual({

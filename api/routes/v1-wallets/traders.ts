@@ -217,7 +217,10 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       const wallets = users === null ? null : [...users].sort();
       const sort = sorts[query.sortBy];
       const order = query.sortDirection === 'ASC' ? 'asc' : 'desc';
-      const cursors = cursorsOf(holdersCursor, { endpoint: context.endpoint, order: `${sort} ${order}` });
+      const cursors = cursorsOf(holdersCursor(market.tokenIds.length), {
+        endpoint: context.endpoint,
+        order: `${sort} ${order}`,
+      });
       const starts = cursors.read(query.cursor) ?? [];
       const filter = {
         tokenIds: market.tokenIds,
