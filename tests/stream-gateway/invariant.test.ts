@@ -37,6 +37,35 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('reconnect' as const), client }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
 );
+/** A schedule with a restart, an update and a skipped range: drawn ones may lack one of these. */
+const COMPLETE: [SubscribeRequest[], Step[]] = [
+  [
+    { type: 'trades', filters: {} },
+    { type: 'settlements', filters: { wallets: ['0xaa', '0xcc'] } },
+  ],
+  [
+    {
+      do: 'publish',
+      events: [
+        { kind: 'trade', wallets: ['0xaa'] },
+        { kind: 'settlement', wallets: ['0xbb'] },
+      ],
+    },
+    { do: 'stall', client: 0 },
+    { do: 'flood', count: 80 },
+    { do: 'read', client: 0 },
+    { do: 'update', client: 1, add: { wallets: ['0xbb'], tokens: [] }, remove: { wallets: ['0xaa'], tokens: [] } },
+    {
+      do: 'publish',
+      events: [
+        { kind: 'settlement', wallets: ['0xaa'] },
+        { kind: 'settlement', wallets: ['0xbb'] },
+      ],
+    },
+    { do: 'restart' },
+    { do: 'publish', events: [{ kind: 'settlement', wallets: ['0xcc'] }] },
+  ],
+];
 /** Chain events only: a chainlink subscription cannot be updated. */
 const subscription = anySubscription.filter(({ type }) => type !== 'chainlink');
 
@@ -209,9 +238,11 @@ describe('a filtered stream', () => {
           }
         },
       ),
-      { numRuns: 20, interruptAfterTimeLimit: 150_000 },
+      { examples: [COMPLETE], numRuns: 20, interruptAfterTimeLimit: 150_000 },
     );
     // The schedules must have covered what the test is about.
-    expect([restarts, skips, updates].every((count) => count > 0)).toBe(true);
+    expect(restarts).toBeGreaterThan(0);
+    expect(skips).toBeGreaterThan(0);
+    expect(updates).toBeGreaterThan(0);
   }, 200_000);
 });

@@ -27,13 +27,19 @@ async function listenOn(port: number): Promise<Server | null> {
   }
 }
 
-/** Distinct free ports; all are opened and closed again together. */
+/** Ports that this worker has given out: their processes may not listen yet, or may be started again on the same port. */
+const given = new Set<number>();
+
+/** Distinct free ports that no earlier call returned; all are opened and closed again together. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken = new Map<number, Server>();
   while (taken.size < count) {
     const port = randomInt(sliceStart, sliceStart + SLICE_PORTS);
-    const server = taken.has(port) ? null : await listenOn(port);
-    if (server !== null) taken.set(port, server);
+    if (given.has(port)) continue;
+    const server = await listenOn(port);
+    if (server === null) continue;
+    given.add(port);
+    taken.set(port, server);
   }
   await Promise.all([...taken.values()].map((server) => new Promise((resolve) => server.close(resolve))));
   return [...taken.keys()];
