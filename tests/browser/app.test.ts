@@ -473,7 +473,12 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await unknown.page.getByText('Neither a market nor a wallet has “no-such-name”.').waitFor();
     await unknown.page.locator('#q').fill('123456789');
     await unknown.page.getByText('Neither a market nor a wallet has “123456789”.').waitFor();
+    await unknown.page.locator('#q').fill(`0x${'9'.repeat(40)}`);
+    await unknown.page.getByText('0x9999…9999 has not traded. Enter opens its page.').waitFor();
     expect(await unknown.page.getByRole('option').count()).toBe(0);
+    const [fill] = await product.sql<{ maker: string }>('SELECT maker FROM fills ORDER BY timestamp LIMIT 1');
+    await unknown.page.locator('#q').fill(fill?.maker ?? '');
+    await unknown.page.getByRole('option', { name: 'wallet' }).waitFor();
     const [eoa, safe] = ['1', '2'].map((digit) => `0x${digit.repeat(40)}`);
     await unknown.page.route('**/v1/resolve/some-trader', (route) =>
       route.fulfill({ json: { safe, eoa, username: 'some-trader', wallet_details: [] } }),

@@ -103,11 +103,13 @@ describe('full load', () => {
     }
   });
 
-  it('has only recorded rows in history-only mode', async () => {
+  it('has only recorded rows in history-only mode, and is not reported as disconnected', async () => {
     const source = sourceAt(() => now, { historyOnly: true });
     expect(source.totalMarkets).toBe(recording.markets.length);
     expect(marketsBySlug(await load(source)).size).toBe(recording.markets.length);
-    expect(await rowsOf(source.live(new AbortController().signal))).toEqual([]);
+    const updates = [];
+    for await (const update of source.live(new AbortController().signal)) updates.push(update);
+    expect(updates).toEqual([{ type: 'connected', connected: true, detail: 'at its end' }]);
   });
 });
 

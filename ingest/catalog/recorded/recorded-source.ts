@@ -93,8 +93,12 @@ export function createRecordedCatalogSource(options: {
     },
 
     async *live(signal): AsyncGenerator<CatalogUpdate> {
+      yield {
+        type: 'connected',
+        connected: true,
+        detail: historyOnly ? 'at its end' : `${shiftDays()} days after the recording`,
+      };
       if (historyOnly) return;
-      yield { type: 'connected', connected: true, detail: `${shiftDays()} days after the recording` };
       while (!signal.aborted) {
         const now = nowMs();
         if (now + LEAD_MS >= horizonMs + HOUR_MS) {

@@ -44,7 +44,7 @@ export function createImportedOracleSource(imported: Imported): OracleSource {
     },
     // Exported files have no live feed.
     async *live() {
-      yield* [];
+      yield { type: 'connected', connected: true, detail: 'at its end' };
     },
   };
 }

@@ -104,8 +104,11 @@ describe('createRecordedOracleSource', () => {
     expect((await live.next()).done).toBe(true);
   });
 
-  it('has no live feed in history-only mode', async () => {
+  it('has no live feed in history-only mode, and is not reported as disconnected', async () => {
     const source = createRecordedOracleSource({ recording, historyOnly: true, nowMs: () => at(100, 12) });
     expect(await upToNow(source)).toEqual([]);
+    const events = [];
+    for await (const event of source.live(new Map(), new AbortController().signal)) events.push(event);
+    expect(events).toEqual([{ type: 'connected', connected: true, detail: 'at its end' }]);
   });
 });

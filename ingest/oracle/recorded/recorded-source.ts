@@ -87,8 +87,12 @@ export function createRecordedOracleSource(options: {
       }
     },
     async *live(resume, signal) {
+      yield {
+        type: 'connected',
+        connected: true,
+        detail: historyOnly ? 'at its end' : `${shiftDays()} days after the recording`,
+      };
       if (historyOnly) return;
-      yield { type: 'connected', connected: true, detail: `${shiftDays()} days after the recording` };
       const newest = resume.get(FEED) ?? 0;
       const now = nowMs();
       const fromMs = newest > lastMs ? Math.max(newest, now - maxGapMs) : Math.max(lastMs, now - warmUpMs);

@@ -6,13 +6,20 @@ import { short, walletPath } from './format.js';
 
 const KINDS = { deposit_wallet: 'deposit wallet', safe: 'safe', proxy: 'proxy wallet' };
 
-const resolve = (query) => get(`/v1/resolve/${encodeURIComponent(query)}`);
+const resolve = (query, signal) => get(`/v1/resolve/${encodeURIComponent(query)}`, {}, signal);
 const belongsTo = ({ safe, wallet_details: wallets }, address) =>
   safe === address || wallets.some((one) => one.address === address);
 
-async function hasTraded(address) {
-  const { count } = await get(`/v1/wallets/${address}/trades`, { limit: 1 });
+async function hasTraded(address, signal) {
+  const { count } = await get(`/v1/wallets/${address}/trades`, { limit: 1 }, signal);
   return count > 0;
+}
+
+/** Whether the address, or the trading wallet of the person who owns it, has traded. */
+export async function isTrader(address, signal) {
+  if (await hasTraded(address, signal)) return true;
+  const { safe } = await resolve(address, signal);
+  return safe !== address && hasTraded(safe, signal);
 }
 
 /**

@@ -3,6 +3,7 @@
 import { get, hasKey } from './api.js';
 import { $, el } from './dom.js';
 import { kindOf, marketPath, short, usd, walletPath } from './format.js';
+import { isTrader } from './person.js';
 
 const WAIT_MS = 150;
 const SUGGESTED = 8;
@@ -30,7 +31,14 @@ const marketEntry = (market) => ({
 async function findId(text, signal) {
   const href = pathOf(text);
   const kind = kindOf(text);
-  if (kind === 'wallet') return [{ href, label: short(text), note: 'wallet' }];
+  if (kind === 'wallet') {
+    // Owners are looked up at the venue, which may be unreachable.
+    const known = await isTrader(text.toLowerCase(), signal).catch((error) => {
+      if (error.name === 'AbortError') throw error;
+      return false;
+    });
+    return known ? [{ href, label: short(text), note: 'wallet' }] : [];
+  }
   const id = text.toLowerCase();
   const { data } = await get(kind === 'token' ? `/v3/markets/${id}` : `/v3/markets/condition/${id}`, {}, signal);
   if (data.length > 0) return data.map(marketEntry);
@@ -121,7 +129,9 @@ export function createSearch() {
     try {
       const entries = await findMatches(text, pending.signal);
       show(entries);
-      status.textContent = entries.length === 0 ? `Neither a market nor a wallet has “${text}”.` : '';
+      if (entries.length > 0) status.textContent = '';
+      else if (kindOf(text) === 'wallet') status.textContent = `${short(text)} has not traded. Enter opens its page.`;
+      else status.textContent = `Neither a market nor a wallet has “${text}”.`;
     } catch (error) {
       if (error.name === 'AbortError') return;
       show([]);
