@@ -6,8 +6,8 @@ export interface Fingerprint {
   readonly hash: string;
 }
 
-/** Rows and hash of a table, read with FINAL. Two tables with the same rows have the same fingerprint. */
-export async function fingerprint(client: ClickHouse, table: string): Promise<Fingerprint> {
+/** SQL of the text of a row of the table: all of its columns, aggregate states as their final values. */
+export async function rowText(client: ClickHouse, table: string): Promise<string> {
   const columns = await client.query<{ name: string; type: string }>(
     'SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
     { database: client.database, table },
@@ -16,8 +16,14 @@ export async function fingerprint(client: ClickHouse, table: string): Promise<Fi
   const values = columns.map(({ name, type }) =>
     type.startsWith('AggregateFunction(') ? `finalizeAggregation(\`${name}\`)` : `\`${name}\``,
   );
+  return `toString(tuple(${values.join(', ')}))`;
+}
+
+/** Rows and hash of a table, read with FINAL. Two tables with the same rows have the same fingerprint. */
+export async function fingerprint(client: ClickHouse, table: string): Promise<Fingerprint> {
+  const text = await rowText(client, table);
   const [row] = await client.query<{ rows: string; hash: string }>(
-    `SELECT toString(count()) AS rows, toString(sum(cityHash64(toString(tuple(${values.join(', ')}))))) AS hash FROM {table:Identifier} FINAL`,
+    `SELECT toString(count()) AS rows, toString(sum(cityHash64(${text}))) AS hash FROM {table:Identifier} FINAL`,
     { table },
   );
   return { rows: Number(row?.rows ?? 0), hash: row?.hash ?? '0' };

@@ -13,6 +13,7 @@ import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
+import { type Differences, findDifferences } from './differences.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
 import { computedTablesOf, type RebuildTask } from './rebuild-tasks.js';
 
@@ -21,6 +22,8 @@ export interface TableReport {
   readonly live: Fingerprint;
   readonly rebuilt: Fingerprint;
   readonly identical: boolean;
+  /** null: identical, or the differing rows could not be queried. */
+  readonly differences: Differences | null;
 }
 
 export interface RebuildOptions {
@@ -89,9 +92,10 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
     signal.throwIfAborted();
     const [before, rebuilt] = [await fingerprint(live, table), await fingerprint(shadow, table)];
     const identical = before.rows === rebuilt.rows && before.hash === rebuilt.hash;
-    reports.push({ table, live: before, rebuilt, identical });
+    const differences = identical ? null : await explain(options, table);
+    reports.push({ table, live: before, rebuilt, identical, differences });
     if (identical) logger.info({ table, rows: rebuilt.rows }, 'identical');
-    else logger.warn({ table, live: before, rebuilt }, 'DIFFERENT');
+    else logger.warn({ table, live: before, rebuilt, differences }, 'DIFFERENT');
   }
 
   if (options.checkOnly !== true) {
@@ -111,6 +115,16 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   }
   await dropShadow();
   return reports;
+}
+
+/** The differing rows; null when they cannot be queried, which does not change the result of the comparison. */
+async function explain({ live, shadow, logger }: RebuildOptions, table: string): Promise<Differences | null> {
+  try {
+    return await findDifferences(live, shadow, table);
+  } catch (error) {
+    logger.warn({ err: error, table }, 'cannot list the rows that differ');
+    return null;
+  }
 }
 
 interface OwnedSink {

@@ -173,6 +173,18 @@ describe('rebuild', { timeout: 240_000 }, () => {
       // The recreated table has the newest chunk, which is always inserted again.
       ['fills_by_token', 4, 60],
     ]);
+    const [byWallet] = checked.flatMap(({ table, differences }) => (table === 'fills_by_wallet' ? [differences] : []));
+    expect(byWallet).toMatchObject({ onlyLive: 0, onlyRebuilt: 10 });
+    expect(byWallet?.rows.map(({ side }) => side)).toEqual(Array.from({ length: 10 }, () => 'rebuilt'));
+    expect(byWallet?.rows[0]?.row).toContain('0x');
+    // The deleted rows are in the rebuilt table only, each in a part that is listed.
+    expect(byWallet?.stored).toHaveLength(10);
+    const rebuiltParts = byWallet?.parts.filter(({ side }) => side === 'rebuilt').map(({ part }) => part);
+    for (const { side, part, offset } of byWallet?.stored ?? []) {
+      expect([side, rebuiltParts]).toEqual(['rebuilt', expect.arrayContaining([part])]);
+      expect(Number(offset)).toBeGreaterThanOrEqual(15);
+      expect(Number(offset)).toBeLessThan(20);
+    }
     expect((await stored())?.by_wallet).toBe('110');
     await run('fills_by_token');
     expect((await stored())?.by_wallet).toBe('120');
