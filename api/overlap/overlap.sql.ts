@@ -38,13 +38,31 @@ export function tagSizesSql(tags: readonly string[]): Sql {
   return { text: `SELECT id, toString(size) AS size FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
 }
 
-/** Sort value at rank `depth` (from 0) of each tag, replaced row versions included; no row for tags with fewer wallets. */
-export function tagBoundsSql(tags: readonly string[], sort: OverlapSort, depth: number): Sql {
-  const params: Record<string, SqlValue> = { depth };
-  const parts = tags.map((tag, n) => {
+/** Wallets whose address begins with a byte below this one are a random 1/8 of all: addresses are parts of hashes. */
+const SAMPLE_SHARE = 8;
+const SAMPLE_END = (256 / SAMPLE_SHARE).toString(16).padEnd(40, '0');
+
+/**
+ * Sort value at rank `depth` (from 0) of each tag, replaced row versions included; no row for tags with fewer wallets. Of tags in `sampled` it is an
+ * estimate from an eighth of their wallets.
+ */
+export function tagBoundsSql(of: {
+  tags: readonly string[];
+  sampled: ReadonlySet<string>;
+  sort: OverlapSort;
+  depth: number;
+}): Sql {
+  const params: Record<string, SqlValue> = {
+    depth: of.depth,
+    sample_depth: Math.floor(of.depth / SAMPLE_SHARE),
+    sample_end: SAMPLE_END,
+  };
+  const parts = of.tags.map((tag, n) => {
     params[`tag_${n}`] = tag;
-    return `(SELECT {tag_${n}:String} AS id, toString(w.${sort}) AS bound FROM wallet_tags AS w WHERE tag = {tag_${n}:String}
-      ORDER BY w.${sort} DESC LIMIT 1 OFFSET {depth:UInt32})`;
+    const sampled = of.sampled.has(tag);
+    return `(SELECT {tag_${n}:String} AS id, toString(w.${of.sort}) AS bound FROM wallet_tags AS w WHERE tag = {tag_${n}:String}
+      ${sampled ? 'AND wallet < toFixedString(unhex({sample_end:String}), 20)' : ''}
+      ORDER BY w.${of.sort} DESC LIMIT 1 OFFSET {${sampled ? 'sample_depth' : 'depth'}:UInt32})`;
   });
   return { text: `SELECT id, bound FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
 }
@@ -57,7 +75,7 @@ export function topOverlapSql(of: {
   tags: readonly string[];
   sort: OverlapSort;
   /** Bound by tag; null: all wallets of the tag. */
-  bounds: ReadonlyMap<string, string | null>;
+  bounds: ReadonlyMap<string, bigint | null>;
   minVolume: bigint;
   rows: number;
 }): Sql {

@@ -19,7 +19,7 @@ export interface OverlapQuery {
   readonly tags: readonly string[];
   /** Base units; 0n for no bound. */
   readonly minVolume: bigint;
-  /** null: the readCompletely history. */
+  /** null: the complete history. */
   readonly span: Span | null;
   readonly sort: OverlapSort;
   readonly offset: number;
@@ -46,15 +46,24 @@ interface Ranked {
   readonly rest: bigint | null;
 }
 
+/** Per tag, the value above which its wallets are read; null: all of them. Every choice gives right rows: it decides how many of them are certain. */
+type TagBounds = ReadonlyMap<string, bigint | null>;
+
 /** Maximum number of rows that one statement joins by wallet: bounds its memory. */
 const ROWS_PER_RANGE = 400_000;
 const MAX_RANGE_DIGITS = 3;
 /** Tags with fewer rows in total are read completely. */
 const SMALL_ROWS = 200_000;
 /** Number of top wallets per tag in the first attempt, and its growth per attempt; above the maximum the tags are read completely. */
-const MIN_DEPTH = 100;
+const MIN_DEPTH = 200;
 const DEPTH_FACTOR = 16;
 const MAX_DEPTH = 20_000;
+/** Further candidates of a page sorted by markets, whose values are upper bounds. */
+const EXTRA_CANDIDATES = 100;
+/** Bounds are lowered at most to this part of them: lower ones would select too many wallets. */
+const MAX_SCALE = 32n;
+/** The bound of a tag with at least this many times `depth` wallets is estimated from a sample. */
+const SAMPLE_FROM = 32;
 const WALLETS_PER_EXACT = 500;
 const RETRY_S = 5;
 
@@ -65,8 +74,9 @@ const byValue = (a: { value: bigint; wallet: string }, b: { value: bigint; walle
 const prefixOf = (n: number, digits: number): string => (digits === 0 ? '' : n.toString(16).padStart(digits, '0'));
 
 /**
- * Reads the wallets that traded all of several tags from `wallet_tags`. For large tags it reads only the top n wallets of each (the readTop algorithm
- * of Fagin, Lotem and Naor, 2001): a wallet outside the top n of every tag has at most the sum of the n-th values. Values that the sums do not contain
+ * Reads the wallets that traded all of several tags from `wallet_tags`. For large tags it reads only the top n wallets of each (the threshold algorithm
+ * of Fagin, Lotem and Naor, 2001): a wallet outside the top n of every tag has at most the sum of the n-th values. If that is too
+ * much, bounds whose sum is below the value of the last wallet of the page decide it. Values that the sums do not contain
  * (fills of a span, distinct markets) are computed for the wallets with the highest upper bounds, and for all wallets if those do not decide the page.
  */
 export function createOverlapReader(deps: {
@@ -77,11 +87,15 @@ export function createOverlapReader(deps: {
   rowsPerRange?: number;
   smallRows?: number;
   minDepth?: number;
+  sampleFrom?: number;
+  smallTag?: number;
 }): OverlapReader {
   const { tables, nowMs } = deps;
   const rowsPerRange = deps.rowsPerRange ?? ROWS_PER_RANGE;
   const smallRows = deps.smallRows ?? SMALL_ROWS;
   const minDepth = deps.minDepth ?? MIN_DEPTH;
+  const sampleFrom = deps.sampleFrom ?? SAMPLE_FROM;
+  const smallTag = deps.smallTag ?? MAX_DEPTH;
 
   const requireReady = async (): Promise<void> => {
     if ((await tables.rows(overlapReadySql)).length > 0) return;
@@ -130,33 +144,44 @@ export function createOverlapReader(deps: {
       return { rows: best.slice(0, depth), rest: beyond === undefined ? null : BigInt(beyond.rank) };
     };
 
-    /** The first wallets as far as the top `depth` wallets of each tag determine them. */
-    const readTop = async (depth: number, rows: number): Promise<Ranked> => {
-      const bounds = new Map(
-        (await tables.rows<{ id: string; bound: string }>(tagBoundsSql(tags, sort, depth))).map((row) => [
-          row.id,
-          row.bound,
-        ]),
-      );
+    /** Bounds of the values of the top `depth` wallets of each tag; only all wallets of the smallest tag if they are few. */
+    const boundsAt = async (depth: number): Promise<TagBounds> => {
+      const smallest = sizes.reduce((least, tag) => (Number(tag.size) < Number(least.size) ? tag : least));
+      if (Number(smallest.size) <= smallTag) return new Map([[smallest.id, null]]);
+      const sampled = new Set(sizes.filter(({ size }) => Number(size) >= depth * sampleFrom).map(({ id }) => id));
+      const rows = await tables.rows<{ id: string; bound: string }>(tagBoundsSql({ tags, sampled, sort, depth }));
       // A tag with fewer wallets than `depth` contains all wallets of the overlap.
-      const smallTag = tags.find((tag) => !bounds.has(tag));
-      const tagBounds: ReadonlyMap<string, string | null> =
-        smallTag === undefined ? bounds : new Map([[smallTag, null]]);
-      const found = await tables.rows<OverlapSumsRow>(topOverlapSql({ ...query, bounds: tagBounds, rows: rows + 1 }));
-      const most = smallTag === undefined ? [...bounds.values()].reduce((sum, bound) => sum + BigInt(bound), 0n) : null;
-      const rest = most !== null && sort === 'volume' && most < query.minVolume ? null : most;
-      const certain = found.filter((row) => rest === null || BigInt(row.rank) > rest);
-      if (certain.length <= rows) return { rows: certain, rest };
-      return { rows: certain.slice(0, rows), rest: BigInt(certain[rows]?.rank ?? 0) };
+      return rows.length < tags.length
+        ? new Map([[smallest.id, null]])
+        : new Map(rows.map(({ id, bound }) => [id, BigInt(bound)]));
+    };
+
+    /** The wallets above the bounds, highest first, and the highest value that another wallet can have; null if there is no other. */
+    const readTop = async (bounds: TagBounds, rows: number) => {
+      const found = await tables.rows<OverlapSumsRow>(topOverlapSql({ ...query, bounds, rows }));
+      const values = [...bounds.values()];
+      const most = values.reduce((sum: bigint, bound) => sum + (bound ?? 0n), 0n);
+      const rest = values.includes(null) || (sort === 'volume' && most < query.minVolume) ? null : most;
+      return { found, most, rest };
     };
 
     /** At least the first `count` wallets, or all if there are fewer. */
     const ranked = async (count: number): Promise<Ranked> => {
       if (span !== null || total <= smallRows) return readCompletely(count);
       for (let depth = Math.max(minDepth, count * 2); depth <= MAX_DEPTH; depth *= DEPTH_FACTOR) {
-        checkDeadline();
-        const found = await readTop(depth, count);
-        if (found.rest === null || found.rows.length >= count) return found;
+        let bounds = await boundsAt(depth);
+        for (let attempt = 1; attempt <= 2; attempt++) {
+          checkDeadline();
+          const { found, most, rest } = await readTop(bounds, count + 1);
+          const certain = found.filter((row) => rest === null || BigInt(row.rank) > rest);
+          if (certain.length > count) return { rows: certain.slice(0, count), rest: BigInt(certain[count]?.rank ?? 0) };
+          if (rest === null || certain.length === count) return { rows: certain, rest };
+          // Bounds whose sum is below the value of the last wanted wallet make it certain.
+          const last = found[count - 1];
+          if (last === undefined || last.rank === '0' || BigInt(last.rank) * MAX_SCALE < most) break;
+          const target = BigInt(last.rank) - 1n;
+          bounds = new Map([...bounds].map(([tag, bound]) => [tag, ((bound ?? 0n) * target) / most]));
+        }
       }
       return readCompletely(count);
     };
@@ -199,7 +224,7 @@ export function createOverlapReader(deps: {
         markets: markets.get(row.id) ?? Number(row.markets),
       }));
     }
-    const { rows, rest } = await ranked(needed * 2 + minDepth);
+    const { rows, rest } = await ranked(needed * 2 + Math.min(minDepth, EXTRA_CANDIDATES));
     const found = await exact(rows.map(({ id }) => id));
     const sorted = sortedBy(found.filter((row) => row.volume >= query.minVolume));
     const last = sorted[needed - 1];

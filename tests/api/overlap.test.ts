@@ -348,25 +348,30 @@ describe('wallets of several tags', () => {
           }));
           expect(wallets, parameters.toString()).toEqual(expected);
           compared += expected.length;
-          // The way of large tags, and of tags too large for one statement.
-          const reader = createOverlapReader({
-            tables: createClickHouseTables(api.clickhouse),
-            nowMs: Date.now,
-            budgetMs: 60_000,
-            smallRows: 0,
-            minDepth: 1,
-            rowsPerRange: 40,
-          });
+          // The way of large tags, with bounds of all wallets, of a sample, and of a small tag; and of tags too large for one statement.
           const { after, before } = query;
-          const rows = await reader.page({
-            tags: query.tags,
-            minVolume: query.minVolume ?? 0n,
-            span: after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? 2 ** 32 },
-            sort: query.sort ?? 'volume',
-            offset: query.offset ?? 0,
-            limit: query.limit ?? 50,
-          });
-          expect(rows, `as a large tag: ${parameters}`).toEqual(naiveOverlap(fills, marketOf, query));
+          for (const large of [{ sampleFrom: 1e9, smallTag: 0 }, { sampleFrom: 0, smallTag: 0 }, {}]) {
+            const reader = createOverlapReader({
+              tables: createClickHouseTables(api.clickhouse),
+              nowMs: Date.now,
+              budgetMs: 60_000,
+              smallRows: 0,
+              minDepth: 1,
+              rowsPerRange: 40,
+              ...large,
+            });
+            const rows = await reader.page({
+              tags: query.tags,
+              minVolume: query.minVolume ?? 0n,
+              span: after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? 2 ** 32 },
+              sort: query.sort ?? 'volume',
+              offset: query.offset ?? 0,
+              limit: query.limit ?? 50,
+            });
+            expect(rows, `as a large tag ${JSON.stringify(large)}: ${parameters}`).toEqual(
+              naiveOverlap(fills, marketOf, query),
+            );
+          }
         }
       };
       const half = world.blocks.slice(0, world.blocks.length >> 1);
