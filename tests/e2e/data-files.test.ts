@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { startProduct, untilUp } from '../support/product.js';
+import { shortHistory } from '../support/short-recording.js';
 
 const root = mkdtempSync(join(tmpdir(), 'oddstream-files-'));
 const dataDir = join(root, 'data');
@@ -21,7 +22,7 @@ function openToOthers(directory: string): readonly string[] {
 it('data directory: every file and directory is accessible to its user only, also if others could read it before', async () => {
   mkdirSync(dataDir);
   chmodSync(dataDir, 0o755);
-  const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' }, dataDir });
+  const product = await startProduct({ env: shortHistory(), dataDir });
   try {
     await untilUp(product);
     expect(readdirSync(dataDir)).toEqual(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+import { shortHistory } from '../support/short-recording.js';
 
 const running: Product[] = [];
 afterEach(async () => {
@@ -8,7 +9,7 @@ afterEach(async () => {
   for (const product of running.splice(0).reverse()) await product.dispose();
 }, 60_000);
 
-const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };
+const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 
 /** Whether the process exists and is not a zombie. */
 function isAlive(pid: number): boolean {
