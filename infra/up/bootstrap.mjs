@@ -163,12 +163,14 @@ function isAlive(pid) {
   }
 }
 
-async function prepare() {
+/** `checkTypes`: false compiles without, a third of the time. The compiled code is the same: every file is compiled for itself (`isolatedModules`). */
+async function prepare({ checkTypes }) {
   requireNode();
   const installStamp = join(root, 'node_modules', '.oddstream-lock');
   const buildStamp = join(root, 'dist', '.oddstream-sources');
-  const fresh = () => stampIs(installStamp, lockHash()) && stampIs(buildStamp, sourceHash());
-  if (fresh()) return;
+  const isBuilt = (sources) =>
+    stampIs(buildStamp, sources) || (!checkTypes && stampIs(buildStamp, `${sources} unchecked`));
+  if (stampIs(installStamp, lockHash()) && isBuilt(sourceHash())) return;
   await withBootstrapLock(async () => {
     if (!stampIs(installStamp, lockHash())) {
       const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
@@ -184,11 +186,11 @@ async function prepare() {
       writeFileSync(installStamp, lockHash());
     }
     const sources = sourceHash();
-    if (!stampIs(buildStamp, sources)) {
+    if (!isBuilt(sources)) {
       rmSync(join(root, 'dist'), { recursive: true, force: true });
-      await withProgress('Building', process.execPath, compile);
+      await withProgress('Building', process.execPath, checkTypes ? compile : [...compile, '--noCheck']);
       mkdirSync(join(root, 'dist'), { recursive: true });
-      writeFileSync(buildStamp, sources);
+      writeFileSync(buildStamp, checkTypes ? sources : `${sources} unchecked`);
     }
   });
 }
@@ -227,7 +229,7 @@ async function develop(args) {
 }
 
 const [command = 'start', ...rest] = process.argv.slice(2);
-await prepare();
+await prepare({ checkTypes: ['build', 'dev', 'test'].includes(command) });
 if (command === 'build') process.exit(0);
 else if (command === 'start') await runInForeground(['dist/infra/up/main.js', ...rest]);
 else if (command === 'dev') await develop(rest);

@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+/** A project with the script, installed packages, and a compiler that records its arguments. */
+let root: string;
+const calls = () => readFileSync(join(root, 'calls'), 'utf8').split('\n').filter(Boolean);
+const write = (path: string, text: string) => {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), text);
+};
+const run = (command: string) =>
+  execFileSync(process.execPath, [join(root, 'infra/up/bootstrap.mjs'), command], { stdio: 'pipe' });
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'oddstream-bootstrap-'));
+  for (const layer of ['schemas', 'ingest', 'processors', 'pages', 'api', 'stream-gateway', 'tests'])
+    mkdirSync(join(root, layer));
+  write('calls', '');
+  write('tsconfig.json', '{}');
+  write('package-lock.json', '{}');
+  write('node_modules/.oddstream-lock', createHash('sha256').update('{}').digest('hex'));
+  write('api/main.ts', '');
+  write(
+    'node_modules/typescript/bin/tsc',
+    `const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
+     appendFileSync('calls', process.argv.includes('--noCheck') ? 'compiled\\n' : 'checked and compiled\\n');
+     mkdirSync('dist/infra/up', { recursive: true });
+     writeFileSync('dist/infra/up/main.js', '');`,
+  );
+  cpSync(fileURLToPath(new URL('./bootstrap.mjs', import.meta.url)), join(root, 'infra/up/bootstrap.mjs'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+it('compiles for `start` without checking types, and for `build` with it, each only when something changed', () => {
+  run('start');
+  run('start');
+  expect(calls()).toEqual(['compiled']);
+  run('build');
+  run('build');
+  run('start');
+  expect(calls()).toEqual(['compiled', 'checked and compiled']);
+  write('api/main.ts', 'export {};');
+  run('start');
+  expect(calls()).toEqual(['compiled', 'checked and compiled', 'compiled']);
+});
