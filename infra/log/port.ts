@@ -121,6 +121,11 @@ export interface Log {
   commit(group: string, positions: readonly TopicPartitionOffset[]): Promise<void>;
   /** Committed positions of the group for that topic; partitions never committed are absent. */
   committed(group: string, topic: string): Promise<readonly TopicPartitionOffset[]>;
+  /**
+   * Delete the records of a partition below `offset`, at most all that are visible; never to be called for a compacted topic. Readers no longer see them when it
+   * resolves. LMDB reuses their pages for later records (its file does not shrink); Kafka frees the disk space of a segment once all of it is below.
+   */
+  deleteBefore(topic: string, partition: number, offset: number): Promise<void>;
   /** Apply retention and compaction now. LMDB also does it periodically; on Kafka a no-op. */
   maintain(nowMs: number): Promise<void>;
   close(): Promise<void>;

@@ -69,6 +69,7 @@ function logOf(values: readonly (Buffer | null)[]): Log {
     offsetForTimestamp: unused,
     commit: unused,
     committed: unused,
+    deleteBefore: unused,
     maintain: unused,
     close: async () => undefined,
   };

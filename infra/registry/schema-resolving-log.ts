@@ -105,6 +105,7 @@ export function createSchemaResolvingLog(deps: {
     offsetForTimestamp: (topic, partition, timestampMs) => log.offsetForTimestamp(topic, partition, timestampMs),
     commit: (group, positions) => log.commit(group, positions),
     committed: (group, topic) => log.committed(group, topic),
+    deleteBefore: (topic, partition, offset) => log.deleteBefore(topic, partition, offset),
     maintain: (nowMs) => log.maintain(nowMs),
     close: () => log.close(),
   };

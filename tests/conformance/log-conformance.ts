@@ -5,6 +5,7 @@ import { LogRequestError, UnknownTopicError } from '../../infra/log/errors.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import type { Log } from '../../infra/log/port.js';
 import { describeAppending } from './log-conformance-appending.js';
+import { describeDeletion } from './log-conformance-deletion.js';
 import { describeMaintenance } from './log-conformance-maintenance.js';
 import { describeModel } from './log-conformance-model.js';
 import { describeOwnership } from './log-conformance-ownership.js';
@@ -266,6 +267,7 @@ export function describeLog(name: string, open: () => Promise<LogUnderTest>, tra
       await other.close();
     });
 
+    describeDeletion(() => under);
     if (all.maintains) describeMaintenance(() => under, all);
     describeModel(() => under, all);
   });

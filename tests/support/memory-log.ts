@@ -177,6 +177,11 @@ export function createMemoryLog(
       }
       return found;
     },
+    async deleteBefore(topic, partition, offset) {
+      const stored = partitionOf(topic, partition);
+      const deleted = stored.records.splice(0, Math.max(0, offset - stored.earliest));
+      stored.earliest += deleted.length;
+    },
     maintain: async () => undefined,
     close: async () => undefined,
   };

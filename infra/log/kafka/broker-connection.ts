@@ -11,7 +11,7 @@ const TRANSACTION_TIMEOUT_MS = 15_000;
 /** Committed positions do not expire: ten years. */
 const OFFSET_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
 const READ_COMMITTED = 1;
-const API = { produce: 0, fetch: 1, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
+const API = { produce: 0, fetch: 1, deleteRecords: 21, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
 const RESOURCE = { topic: 2, broker: 4 } as const;
 
 /**
@@ -240,6 +240,25 @@ export async function openConnection(host: string, port: number, logger: Logger)
     },
     async createPartitions(topic, count) {
       await call('CreatePartitions', 1, { topicPartitions: [{ topic, count }], timeout: BROKER_TIMEOUT_MS });
+    },
+
+    async deleteRecords(topic, partition, offset) {
+      // kafkajs has this request, but its error does not name the broker's reason, which decides about a retry.
+      const body = new WireWriter().int32(1).string(topic).int32(1).int32(partition).int64(offset);
+      await send('DeleteRecords', API.deleteRecords, 1, body.int32(BROKER_TIMEOUT_MS), (r) => {
+        r.int32();
+        const [error] = r
+          .array(() => {
+            const name = r.string();
+            return r.array(() => {
+              r.int32();
+              r.int64();
+              return protocolError(r.int16(), `${broker}, topic "${name}"`);
+            });
+          })
+          .flat();
+        if (error !== undefined && error !== null) throw error;
+      });
     },
 
     async topicConfigs(topics, names) {

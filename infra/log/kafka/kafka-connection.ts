@@ -25,6 +25,8 @@ export interface KafkaConnection {
   offsetFetch(group: string, topic: string, partitions: readonly number[]): Promise<readonly PartitionOffset[]>;
   createTopics(topics: readonly NewTopic[]): Promise<void>;
   createPartitions(topic: string, count: number): Promise<void>;
+  /** Moves the start of the partition to `offset`, on its leader and then on the replicas. */
+  deleteRecords(topic: string, partition: number, offset: number): Promise<void>;
   topicConfigs(topics: readonly string[], names: readonly string[]): Promise<ReadonlyMap<string, Configs>>;
   brokerConfig(nodeId: number, name: string): Promise<string | undefined>;
   alterTopicConfig(topic: string, name: string, value: string): Promise<void>;

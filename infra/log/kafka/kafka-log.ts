@@ -99,6 +99,17 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       await transactions.waitForPendingCommits(group);
       return found.map(({ partition, offset }) => ({ topic, partition, nextOffset: offset }));
     },
+    async deleteBefore(topic, partition, offset) {
+      checkOffset({ topic, partition, nextOffset: offset });
+      const { earliest, next } = await reader.bounds(topic, partition);
+      if (offset <= earliest) return;
+      await cluster.retry(
+        `Deletion of records of topic "${topic}", partition ${partition}`,
+        async () =>
+          (await cluster.leader(topic, partition, 'control')).deleteRecords(topic, partition, Math.min(offset, next)),
+        { topic },
+      );
+    },
     maintain: async () => undefined,
     async close() {
       if (cluster.closed.aborted) return;

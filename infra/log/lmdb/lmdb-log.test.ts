@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../telemetry/logger.js';
-import { LogCorruptError, LogUnavailableError } from '../errors.js';
+import { LogArgumentError, LogCorruptError, LogUnavailableError } from '../errors.js';
 import type { Log, NewRecord } from '../port.js';
 import { compactPartition } from './compaction.js';
 import { createLmdbLog, type LmdbLogOptions } from './lmdb-log.js';
@@ -50,6 +50,26 @@ describe('the LMDB log', () => {
     expect((await first.bounds(TOPIC, 0)).earliest).toBeGreaterThan(0);
     await first.maintain(T0);
     expect(await first.bounds(TOPIC, 0)).toEqual({ earliest: 1900, next: 2000 });
+  });
+
+  it('reuses the pages of deleted records, so that its files stop growing but do not shrink', async () => {
+    const log = await start();
+    const bytes = () => readdirSync(dir).reduce((sum, file) => sum + statSync(join(dir, file)).size, 0);
+    const sizes: number[] = [];
+    for (let round = 0; round < 12; round++) {
+      await log.append(TOPIC, batch(400, 10_000));
+      await log.deleteBefore(TOPIC, 0, (await log.bounds(TOPIC, 0)).next - 1);
+      sizes.push(bytes());
+    }
+    expect(sizes[0]).toBeGreaterThan(4_000_000);
+    expect(sizes.at(-1)).toBeGreaterThanOrEqual(sizes[0] as number);
+    // Without reuse: 12 times the first.
+    expect(sizes.at(-1)).toBeLessThan(3 * (sizes[0] as number));
+  });
+
+  it('rejects the deletion of records of a compacted topic', async () => {
+    const log = await start({}, true);
+    await expect(log.deleteBefore(TOPIC, 0, 1)).rejects.toBeInstanceOf(LogArgumentError);
   });
 
   it('reads more than UNMAP_AFTER_BYTES with two instances in one process while appending', async () => {

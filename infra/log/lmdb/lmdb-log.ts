@@ -1,5 +1,6 @@
 import { RetryableError } from '../../errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { LogArgumentError } from '../errors.js';
 import type { LogHealth } from '../health.js';
 import type { AtomicStep, Log, TopicPartitionOffset } from '../port.js';
 import { createCommitNotifier } from './commit-notifier.js';
@@ -9,7 +10,7 @@ import { createMaintenance } from './maintenance.js';
 import { createReader } from './reader.js';
 import { openStore } from './store.js';
 import { createTopicTable } from './topics.js';
-import { checkGroup } from './write-plan.js';
+import { checkGroup, checkOffset } from './write-plan.js';
 import { createWriter } from './writer.js';
 
 export interface LmdbLogOptions {
@@ -123,6 +124,14 @@ export function createLmdbLog(options: LmdbLogOptions): Log {
         }
         return found;
       });
+    },
+    deleteBefore: async (topic, partition, offset) => {
+      const found = topics.partition(topic, partition);
+      if (found.compacted)
+        throw new LogArgumentError(`Topic "${topic}" is compacted: its records cannot be deleted by offset`);
+      checkOffset({ topic, partition, nextOffset: offset });
+      const { earliest, next } = reader.bounds(topic, partition);
+      if (offset > earliest) await maintenance.deleteBefore(found, partition, Math.min(offset, next));
     },
     maintain: (nowMs) => maintenance.run(nowMs),
     close: async () => {

@@ -4,13 +4,15 @@ import { compactPartition } from './compaction.js';
 import { partitionKey } from './keys.js';
 import { createMaintenanceLease, LeaseLostError } from './maintenance-lease.js';
 import { decodeState } from './partition-state.js';
-import { expirePartition } from './retention.js';
+import { beforeOffset, deletePrefix, olderThan } from './retention.js';
 import type { Store } from './store.js';
 import type { Topic, TopicTable } from './topics.js';
 
 export interface Maintenance {
   /** Apply retention and compaction to all topics now, after a concurrent run of another process ends. */
   run(nowMs: number): Promise<void>;
+  /** Delete the records below the offset, after a concurrent run of any process ends. Throws LeaseLostError if the deletion was interrupted; it may be repeated. */
+  deleteBefore(topic: Topic, partition: number, offset: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -56,12 +58,8 @@ export function createMaintenance(deps: {
 
   const maintainPartition = async (topic: Topic, partition: number, nowMs: number, all: boolean): Promise<void> => {
     if (topic.retentionMs !== null) {
-      await expirePartition(
-        { store, renewLease: lease.renew, throttle },
-        topic.id,
-        partition,
-        nowMs - topic.retentionMs,
-      );
+      const retention = { store, renewLease: lease.renew, throttle };
+      await deletePrefix(retention, topic.id, partition, olderThan(nowMs - topic.retentionMs));
     }
     let more = wantsCompaction(topic, partition, nowMs, all);
     while (more) {
@@ -101,11 +99,22 @@ export function createMaintenance(deps: {
     timer.unref();
   }
 
+  const untilAcquired = async (): Promise<void> => {
+    while (!closing.signal.aborted && !lease.acquire()) await sleep(LEASE_POLL_MS);
+  };
+
   return {
     run: (nowMs) =>
       enqueue(async () => {
-        while (!closing.signal.aborted && !lease.acquire()) await sleep(LEASE_POLL_MS);
+        await untilAcquired();
         if (!closing.signal.aborted) await sweep(nowMs, true);
+      }),
+    deleteBefore: (topic, partition, offset) =>
+      enqueue(async () => {
+        await untilAcquired();
+        const deps = { store, renewLease: lease.renew, throttle };
+        await deletePrefix(deps, topic.id, partition, beforeOffset(offset));
+        lease.release();
       }),
     async close() {
       if (timer !== null) clearInterval(timer);

@@ -164,7 +164,7 @@ export function checkGroup(group: string): string {
   return group;
 }
 
-function checkOffset(position: TopicPartitionOffset): TopicPartitionOffset {
+export function checkOffset(position: TopicPartitionOffset): TopicPartitionOffset {
   const { nextOffset } = position;
   if (!Number.isInteger(nextOffset) || nextOffset < 0 || nextOffset > MAX_OFFSET) {
     throw new LogArgumentError(`Position ${nextOffset} of topic "${position.topic}" is not an offset`);

@@ -65,6 +65,7 @@ export function createMemoryLog(partitionCount = 1): MemoryLog {
     bounds: (topic, partition) => Promise.resolve({ earliest: 0, next: records(topic, partition).length }),
     offsetForTimestamp: (topic, partition, timestampMs) => Promise.resolve(firstAt(topic, partition, timestampMs)),
     lastRecord: (topic, partition) => Promise.resolve(records(topic, partition).at(-1) ?? null),
+    deleteBefore: unused('deleteBefore'),
     maintain: () => Promise.resolve(),
     close: () => Promise.resolve(),
     appendAndCommit: unused('appendAndCommit'),
