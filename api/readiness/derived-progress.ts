@@ -1,4 +1,5 @@
 import type { Log } from '../../infra/log/port.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import type { DerivedGroup } from './table-groups.js';
 import { derivedGroupNames, derivedGroups } from './table-groups.js';
@@ -58,7 +59,7 @@ export function createDerivedProgress(log: ReadLog) {
   const positionOf = async (group: string, topic: string, partition: number): Promise<number> =>
     (await log.committed(group, topic)).find((one) => one.partition === partition)?.nextOffset ?? 0;
 
-  const read = () => positionOf('activity', chainFinal.name, 0);
+  const read = () => positionOf(consumerGroups.activity, chainFinal.name, 0);
 
   /** The processor reads whole blocks, so the record before its position is the last of a block. */
   const recordBefore = async (offset: number) => {
@@ -96,7 +97,7 @@ export function createDerivedProgress(log: ReadLog) {
       if (round !== null && round.ends === null) {
         const processed = await Promise.all(
           round.activityEnds.map((_, partition) =>
-            positionOf(`positions-${partition}`, walletActivity.name, partition),
+            positionOf(consumerGroups.positions(partition), walletActivity.name, partition),
           ),
         );
         if (round.activityEnds.every((end, partition) => (processed[partition] ?? 0) >= end)) {
@@ -122,7 +123,7 @@ export function createDerivedProgress(log: ReadLog) {
       const partitions = Array.from({ length: walletActivity.partitions }, (_, partition) => partition);
       const activity = fractionDone(await read(), target);
       const processed = await Promise.all(
-        partitions.map((partition) => positionOf(`positions-${partition}`, walletActivity.name, partition)),
+        partitions.map((partition) => positionOf(consumerGroups.positions(partition), walletActivity.name, partition)),
       );
       const accounted = fractionDone(sum(processed), sum(await nextOffsets(log, walletActivity)));
       const sinkFraction = async (group: DerivedGroup) =>

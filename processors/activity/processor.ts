@@ -3,6 +3,7 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { AnyEvent, Codec } from '../../schemas/codec.js';
 import { CodecError } from '../../schemas/codec.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import type { ActivityState, EventKind } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
@@ -51,7 +52,7 @@ export function activityProcessorSpec(codec: Codec): StatefulProcessorSpec<Activ
   let events: AnyEvent[] = [];
   let records: LogRecord[] = [];
   return {
-    name: 'activity',
+    name: consumerGroups.activity,
     input,
     state: {
       topic: topics.activityState.name,

@@ -5,6 +5,7 @@ import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 
@@ -61,7 +62,7 @@ export async function untilHistoryLoaded(options: {
       historyEnd = await endOf(topics.chainFinal.name, 0);
     }
     if (activityEnds === null) {
-      const [read] = await log.committed('activity', topics.chainFinal.name);
+      const [read] = await log.committed(consumerGroups.activity, topics.chainFinal.name);
       if ((read?.nextOffset ?? 0) < historyEnd) return false;
       const partitions = Array.from({ length: topics.walletActivity.partitions }, (_, partition) => partition);
       activityEnds = await Promise.all(partitions.map((partition) => endOf(topics.walletActivity.name, partition)));

@@ -3,6 +3,7 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import type { StateStore } from '../stateful/state-store.js';
 import {
@@ -22,7 +23,7 @@ const LINGER_MS = 1_000;
 export function positionsSpec(codec: Codec, partition: number): StatefulProcessorSpec<Holding> {
   const pnlPartition = partition % topics.pnlEvents.partitions;
   return {
-    name: `positions-${partition}`,
+    name: consumerGroups.positions(partition),
     input: { topic: topics.walletActivity.name, partition },
     state: {
       topic: topics.positions.name,

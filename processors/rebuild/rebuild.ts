@@ -13,6 +13,7 @@ import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
+import { requireCompleteLog } from './complete-log.js';
 import { type Differences, findDifferences } from './differences.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
 import { computedTablesOf, type RebuildTask } from './rebuild-tasks.js';
@@ -45,7 +46,7 @@ const PROGRESS_INTERVAL_MS = 2_000;
 const LIVE_TABLES_UNCHANGED = 'the live tables are unchanged';
 
 /**
- * Processes the log from offset 0 into a shadow database up to the position of the live tables, compares every table, and exchanges the live
+ * Processes the log from offset 0 (rejects with FatalError if it has deleted records) into a shadow database up to the position of the live tables, compares every table, and exchanges the live
  * tables with the rebuilt ones. No other process may write the tables meanwhile; ingest, api and stream-gateway may keep running. The rebuild
  * owns the sinks' consumer groups: processors that start nevertheless fence it, and it rejects with RetryableError.
  *
@@ -58,6 +59,7 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   const dropShadow = () =>
     live.command(`DROP DATABASE IF EXISTS {name:Identifier}${ddl.onCluster} SYNC`, { name: shadow.database });
 
+  await requireCompleteLog(log, tasks);
   await migrate({ client: live, migrations, logger });
   for (const sql of tasks.flatMap((task) => task.create(ddl))) await live.command(sql);
   const ends = await plannedEndOffsets(options);

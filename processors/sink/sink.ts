@@ -1,5 +1,6 @@
 import { FatalError } from '../../infra/errors.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
+import { requireRecords } from '../../infra/log/required-records.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -65,6 +66,7 @@ export function createSink(options: SinkOptions): Sink {
   const { definition, partition, log, store, codec, logger } = options;
   const topic = definition.topic.name;
   const name = `${definition.name}/${topic}/${partition}`;
+  const isKeptForever = !definition.topic.compacted && definition.topic.retentionMs === null;
   const metrics = createSinkMetrics(options.metrics, { sink: definition.name, topic, partition: String(partition) });
   const journal = createChunkJournal({ store, sink: definition.name, topic, partition });
   const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: createOnUnreadable(options) });
@@ -124,6 +126,8 @@ export function createSink(options: SinkOptions): Sink {
     }
     committedNext = 0;
     lastPlanned = range?.lastOffset ?? null;
+    if (isKeptForever)
+      await requireRecords(log, { reader: `Sink ${name}`, topic, partition, from: range?.firstOffset ?? 0 });
     if (range === null) return;
     const { next } = await log.bounds(topic, partition);
     if (next <= range.lastOffset)

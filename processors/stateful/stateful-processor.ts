@@ -1,6 +1,6 @@
-import { FatalError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
 import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
+import { requireRecords } from '../../infra/log/required-records.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
@@ -216,19 +216,15 @@ export function createStatefulProcessor<S>(options: {
 
   const restore = async (signal: AbortSignal, cache: StateCache<S>): Promise<number> => {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
-    const bounds = await log.bounds(topic, partition);
+    await requireRecords(log, { reader: spec.name, topic, partition, from: committed ?? 0 });
     if (committed === undefined) {
-      // An empty partition has lost no records: on Kafka its bounds may start above 0 after aborted transactions.
-      if (bounds.earliest > 0 && bounds.next > bounds.earliest)
-        throw new FatalError(
-          `${spec.name}: ${topic}/${partition} begins at ${bounds.earliest}, so its state cannot be computed from offset 0`,
-        );
       store.clear();
       commitToStore([], undefined, 0);
       return 0;
     }
+    const { earliest } = await log.bounds(topic, partition);
     const stored = store.position();
-    if (stored !== undefined && stored < committed && stored >= bounds.earliest)
+    if (stored !== undefined && stored < committed && stored >= earliest)
       await catchUp(stored, committed, cache, signal);
     if (!signal.aborted && store.position() !== committed) await loadFromTopic(committed, signal);
     return committed;

@@ -11,6 +11,7 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { EventKind } from '../../schemas/types.gen.js';
@@ -48,7 +49,7 @@ export interface StreamProcessor {
   state(): Promise<StreamState>;
 }
 
-const GROUP = 'stream';
+const GROUP = consumerGroups.stream;
 const HEAD = topics.chainHead.name;
 const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;

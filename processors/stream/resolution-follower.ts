@@ -1,11 +1,13 @@
 import type { GroupOwnership, Log, NewRecord } from '../../infra/log/port.js';
+import { requireRecords } from '../../infra/log/required-records.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
+import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
 import type { ComboDefinitions } from './combo-definitions.js';
 import { loadTopic } from './follow-topic.js';
 import type { Resolutions } from './resolutions.js';
 
-const GROUP = 'stream-resolutions';
+const GROUP = consumerGroups.streamResolutions;
 /** Final records without a resolution after which the position is committed anyway. */
 const MAX_UNCOMMITTED_RECORDS = 50_000;
 
@@ -61,6 +63,7 @@ export function createResolutionFollower(options: {
     async follow(ownership: GroupOwnership, signal: AbortSignal): Promise<void> {
       const [position] = await log.committed(GROUP, source);
       let committed = position?.nextOffset ?? 0;
+      await requireRecords(log, { reader: GROUP, topic: source, partition: 0, from: committed });
       const batches = log.read({
         topic: source,
         partition: 0,

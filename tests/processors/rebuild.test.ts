@@ -140,6 +140,29 @@ describe('rebuild', { timeout: 240_000 }, () => {
     expect(await left()).toBe('0');
   });
 
+  it('is rejected for tables whose records were deleted, which sinks do not fill again from what is left either', async () => {
+    await liveTables();
+    const before = await stored();
+    await log.deleteBefore(topics.oracleTicks.name, 0, 30);
+    for (const [name, checkOnly] of [
+      ['all', false],
+      ['all', true],
+      ['ticks', false],
+    ] as const)
+      await expect(run(name, checkOnly)).rejects.toThrow(
+        'The oldest records of oracle.ticks were deleted (RAW_HISTORY_DAYS), so rebuilt tables would lack their rows; the live tables are unchanged.',
+      );
+    await expect(run('all')).rejects.toThrow(/can be rebuilt one by one: fills, .*markets/);
+    expect((await run('fills')).every(({ identical }) => identical)).toBe(true);
+    expect(await stored()).toEqual(before);
+    await runToEnd(smallSink(oracleSink, log, live).sink);
+    for (const table of ['ticks', 'chunks']) await live.command(`TRUNCATE TABLE ${table}`);
+    await expect(runToEnd(smallSink(oracleSink, log, live).sink)).rejects.toThrow(
+      'Sink oracle/oracle.ticks/0 has to read oracle.ticks/0 from offset 0 on, but the log begins at 30',
+    );
+    expect(await stored()).toMatchObject({ ticks: '0' });
+  });
+
   it('lets sinks resume without repeated or missing rows, views included', async () => {
     await liveTables();
     await run('fills');

@@ -218,9 +218,36 @@ describe('activity and positions processors', () => {
     await runOnce(store, newDirectory(), 5);
     await createMemoryLog({ store }).append(topics.chainFinal.name, chain());
     await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow(
-      'begins at 2, so its state cannot be computed from offset 0',
+      'activity has to read chain.final/0 from offset 0 on, but the log begins at 2: older records were deleted',
     );
   });
+
+  it('are right on a fresh machine after the records that they had processed were deleted, and reject a log that lacks others', async () => {
+    const calm = await storeOf(chain());
+    await runOnce(calm, newDirectory(), 1000);
+    const truth = contents(calm);
+    const store = await storeOf(chain());
+    await runOnce(store, newDirectory(), 5, { dieAt: 12, committed: true });
+    const log = createMemoryLog({ store });
+    const positionOf = async (topic: string, partition: number, group: string) =>
+      (await log.committed(group, topic)).find((one) => one.partition === partition)?.nextOffset ?? 0;
+    const read = await positionOf(topics.chainFinal.name, 0, 'activity');
+    expect(read).toBeGreaterThan(0);
+    await log.deleteBefore(topics.chainFinal.name, 0, read);
+    let deleted = 0;
+    for (let partition = 0; partition < topics.walletActivity.partitions; partition++) {
+      const accounted = await positionOf(topics.walletActivity.name, partition, `positions-${partition}`);
+      await log.deleteBefore(topics.walletActivity.name, partition, accounted);
+      deleted += accounted;
+    }
+    expect(deleted).toBeGreaterThan(0);
+    await runOnce(store, newDirectory(), 5);
+    const { positions, pnl } = contents(store);
+    expect({ positions, pnl }).toEqual({ positions: truth.positions, pnl: truth.pnl });
+    await log.append(topics.chainFinal.name, chain().slice(0, 3));
+    await log.deleteBefore(topics.chainFinal.name, 0, (await log.bounds(topics.chainFinal.name, 0)).next - 1);
+    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('older records were deleted (RAW_HISTORY_DAYS)');
+  }, 60_000);
 
   it('skip unreadable records and write them to dead.letters', async () => {
     const records = chain();

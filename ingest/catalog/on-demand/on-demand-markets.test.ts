@@ -8,6 +8,7 @@ import type { Log } from '../../../infra/log/port.js';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
+import { consumerGroups } from '../../../schemas/consumer-groups.js';
 import { topics } from '../../../schemas/topics.js';
 import type { ConditionPrepared, Trade } from '../../../schemas/types.gen.js';
 import { decodeEvent } from '../decode.js';
@@ -16,7 +17,7 @@ import { createHydrationCounts } from '../hydration-counts.js';
 import type { MarketRequest } from '../source.js';
 import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
 import { createCatalogWriter } from '../writer.js';
-import { createOnDemandMarkets, ON_DEMAND_GROUP } from './on-demand-markets.js';
+import { createOnDemandMarkets } from './on-demand-markets.js';
 
 const codec = createCodec();
 const zero = numberedCondition(0);
@@ -100,7 +101,7 @@ async function start(options: {
     states,
     counts,
     writer,
-    committed: async () => (await log.committed(ON_DEMAND_GROUP, topics.chainFinal.name))[0]?.nextOffset,
+    committed: async () => (await log.committed(consumerGroups.onDemandMarkets, topics.chainFinal.name))[0]?.nextOffset,
     async stop() {
       stop.abort();
       await running;

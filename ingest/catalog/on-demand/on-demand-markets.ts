@@ -2,6 +2,7 @@ import { RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { Codec } from '../../../schemas/codec.js';
+import { consumerGroups } from '../../../schemas/consumer-groups.js';
 import { tokenPair } from '../../../schemas/primitives/ids.js';
 import { topics } from '../../../schemas/topics.js';
 import { tryDecode } from '../../../schemas/try-decode.js';
@@ -18,8 +19,7 @@ import { createMissingMarketQueue, type MissingChange } from './missing-market-q
 
 const CHAIN = topics.chainFinal.name;
 const MISSING = topics.catalogMissing.name;
-/** Consumer group whose offset in chain.final is the first record with an id that still waits for its lookup. */
-export const ON_DEMAND_GROUP = 'ingest-catalog-wanted';
+const GROUP = consumerGroups.onDemandMarkets;
 
 export interface OnDemandTimes {
   /** A request below the maximum size waits this long for more ids. */
@@ -115,7 +115,7 @@ export function createOnDemandMarkets(deps: {
     const nextOffset = queue.oldestOffset() ?? readTo;
     lag.set(Math.max(0, (await log.bounds(CHAIN, 0)).next - nextOffset));
     if (nextOffset === committed) return;
-    await log.commit(ON_DEMAND_GROUP, [{ topic: CHAIN, partition: 0, nextOffset }]);
+    await log.commit(GROUP, [{ topic: CHAIN, partition: 0, nextOffset }]);
     committed = nextOffset;
   };
   const restore = async () => {
@@ -127,7 +127,7 @@ export function createOnDemandMarkets(deps: {
         else queue.remove(key);
       }
     }
-    const [position] = await log.committed(ON_DEMAND_GROUP, CHAIN);
+    const [position] = await log.committed(GROUP, CHAIN);
     readTo = position?.nextOffset ?? (await log.bounds(CHAIN, 0)).earliest;
     committed = position === undefined ? -1 : readTo;
   };
