@@ -91,7 +91,7 @@ export interface ServiceDeps {
   readonly tables: Tables;
   /** SQL of clients, as the read-only user. */
   readonly analystQueries: AnalystQueries;
-  readonly log: Pick<Log, 'bounds'>;
+  readonly log: Pick<Log, 'bounds' | 'read'>;
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;

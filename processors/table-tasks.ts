@@ -6,7 +6,9 @@ import type { Config } from '../infra/config/config.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
+import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../schemas/codec.js';
+import { consumerGroups } from '../schemas/consumer-groups.js';
 import { topics } from '../schemas/topics.js';
 import { createActivityProcessor } from './activity/processor.js';
 import type { Task } from './assignment/task-runner.js';
@@ -25,6 +27,9 @@ import { pnlSink, positionsSink } from './positions/sink.js';
 import { publishViews } from './public-views/publish.js';
 import { publicViews } from './public-views/views.js';
 import { lagCheck, statefulCheck } from './readiness.js';
+import { createHistoryTrimmer } from './retention/history-trimmer.js';
+import { createRawTopics } from './retention/raw-topics.js';
+import { createTickRowDeletion } from './retention/tick-rows.js';
 import { runConcurrently } from './run-concurrently.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
@@ -109,9 +114,9 @@ export function createTableTasks(options: {
     create: () => ({ run: withTables(create().run), check: async () => ({ ok: true }) }),
   });
   const tasks: readonly Task[] = [
-    statefulTask('activity', createActivityProcessor),
+    statefulTask(consumerGroups.activity, createActivityProcessor),
     ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
-      statefulTask(`positions-${partition}`, (deps) => createPositionsProcessor({ ...deps, partition })),
+      statefulTask(consumerGroups.positions(partition), (deps) => createPositionsProcessor({ ...deps, partition })),
     ),
     backgroundTask('leaderboards', () => {
       const deps = { clickhouse, logger, metrics, nowMs: Date.now };
@@ -153,6 +158,16 @@ export function createTableTasks(options: {
         } finally {
           await longTimeoutClient.close();
         }
+      },
+    })),
+    backgroundTask('raw-history', () => ({
+      async run(signal) {
+        const { rawHistoryDays: days } = config;
+        if (days === null) return aborted(signal);
+        const onUnreadable = createOnUnreadable({ metrics, logger });
+        const rawTopics = createRawTopics({ log, codec, store: clickhouse, sinks: sinkDefinitions, onUnreadable });
+        const deleteTickRows = createTickRowDeletion({ log, clickhouse });
+        await createHistoryTrimmer({ log, days, rawTopics, deleteTickRows, logger, metrics }).run(signal);
       },
     })),
     ...sinkDefinitions.flatMap((definition) =>

@@ -130,6 +130,13 @@ describe('where the tables are', () => {
     },
   );
 
+  it('keeps all raw history unless RAW_HISTORY_DAYS limits it', () => {
+    expect(loadConfig({}).rawHistoryDays).toBeNull();
+    expect(loadConfig({ RAW_HISTORY_DAYS: '90' }).rawHistoryDays).toBe(90);
+    for (const wrong of ['0', '-1', '1.5', 'all', '36501'])
+      expect(() => loadConfig({ RAW_HISTORY_DAYS: wrong })).toThrow('RAW_HISTORY_DAYS');
+  });
+
   it('merges parts every ten minutes, never in a cluster', () => {
     const every = (env: Record<string, string>) => loadConfig(env).clickhouse.compactionEveryMs;
     expect(every({})).toBe(600_000);

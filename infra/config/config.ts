@@ -27,6 +27,8 @@ export interface Config {
   readonly logLevel: string;
   /** `lmdb:<dir>` or `kafka://host:port`. */
   readonly logUrl: string;
+  /** Complete UTC days for which raw history is kept; null: without limit. */
+  readonly rawHistoryDays: number | null;
   /** undefined: the ids of schemas/registry.lock.json. */
   readonly schemaRegistry: SchemaRegistryConfig | undefined;
   readonly clickhouse: {
@@ -173,6 +175,7 @@ export function loadConfig(env: Environment = process.env): Config {
     addressSecret: e.ADDRESS_SECRET,
     logLevel: e.LOG_LEVEL,
     logUrl: e.LOG_URL ?? `lmdb:${resolve(dataDir, 'log')}`,
+    rawHistoryDays: e.RAW_HISTORY_DAYS ?? null,
     schemaRegistry: schemaRegistryOf(e),
     clickhouse: {
       ...clickhouseOf(e),

@@ -264,6 +264,12 @@ export const environment = z.object({
     'Log engine: `lmdb:<dir>` on one machine, or `kafka://host:port[,host:port]`.',
     '`lmdb:<data>/log`',
   ),
+  RAW_HISTORY_DAYS: setting(
+    z.coerce.number().int().min(1).max(36_500).optional(),
+    'Log and schema registry',
+    'Complete UTC days for which the log keeps the chain, oracle prices, wallet activity and PnL events (`chain.final`, `oracle.ticks`, `wallet.activity`, `pnl.events`), and the table `ticks` its rows. Older records are deleted once every table has them; the other tables, positions and PnL keep all history, but can then no longer be rebuilt from the log.',
+    'all history is kept',
+  ),
   SCHEMA_REGISTRY_URL: setting(
     z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
     'Log and schema registry',

@@ -36,7 +36,7 @@ const coverageChain: TableSpec = {
   placement: 'everywhere',
 };
 
-const coverageFeeds: TableSpec = {
+export const coverageFeeds: TableSpec = {
   name: 'coverage_feeds',
   columns: `
       feed LowCardinality(String),

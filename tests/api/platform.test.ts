@@ -446,6 +446,7 @@ describe('/healthz, /readyz and /v1/status', () => {
         gamma_hydration_parse_errors: 0,
       },
       history: { complete_from_block: null, complete_from: null },
+      raw_history: { from_block: null, from: null },
       alarms: [],
       mode: 'recorded',
       notice:

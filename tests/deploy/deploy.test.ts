@@ -87,6 +87,11 @@ describe('settings', () => {
     }
   });
 
+  it('of the raw history reach processors; empty, all of it is kept', () => {
+    expect(configOf('processors').rawHistoryDays).toBeNull();
+    expect(configOf('processors', { RAW_HISTORY_DAYS: '90' }).rawHistoryDays).toBe(90);
+  });
+
   it('of a proxy in front reach the api and the sockets, which allow its names', () => {
     const variables = {
       PUBLIC_URL: 'https://api.example.com',

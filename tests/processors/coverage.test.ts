@@ -6,6 +6,7 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { createLmdbLog } from '../../infra/log/lmdb/lmdb-log.js';
 import type { Log, NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createBlockEncoder } from '../../ingest/chain/block-records.js';
 import { addresses } from '../../ingest/chain/contracts.js';
 import { buildLog, type LogSpec } from '../../ingest/chain/decode/build.fixture.js';
@@ -16,6 +17,9 @@ import { chainSink } from '../../processors/chain/sink.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
+import { createHistoryTrimmer } from '../../processors/retention/history-trimmer.js';
+import { createRawTopics } from '../../processors/retention/raw-topics.js';
+import { createTickRowDeletion } from '../../processors/retention/tick-rows.js';
 import { createCodec } from '../../schemas/codec.js';
 import { coverageSql } from '../../schemas/coverage/coverage.sql.js';
 import { watchedContracts } from '../../schemas/coverage/sources.js';
@@ -240,5 +244,53 @@ describe('coverage', { timeout: 180_000 }, () => {
       change_ms: String(at(3, 23, 59, 30) * 1000 + 400),
     });
     expect(new Set(of('order_book').map(([, state]) => state))).toEqual(new Set(['missing']));
+  });
+
+  it('is missing for the days of ticks that RAW_HISTORY_DAYS deleted from log and table, which keep candles and chain', async () => {
+    const count = async (table: string) =>
+      Number((await client.query<{ n: string }>(`SELECT toString(count()) AS n FROM ${table} FINAL`))[0]?.n);
+    const [candles, blocks] = [await count('candles_5m'), await count('coverage_chain')];
+    const rawTopics = createRawTopics({
+      log,
+      codec,
+      store: client,
+      sinks: [chainSink, oracleSink],
+      onUnreadable: () => undefined,
+    });
+    const trimmer = createHistoryTrimmer({
+      log,
+      days: 2,
+      rawTopics,
+      deleteTickRows: createTickRowDeletion({ log, clickhouse: client }),
+      logger,
+      metrics: createMetrics({ process: 'test', defaults: false }),
+      nowMs: () => at(6, 12) * 1000,
+      marginRecords: 1000,
+    });
+    const start = async (topic: string) => (await log.bounds(topic, 0)).earliest;
+    const ticks = topics.oracleTicks.name;
+    for (let pass = 0; pass < 2; pass++) await trimmer.trimOnce();
+    // The stream has read nothing.
+    expect(await start(ticks)).toBe(0);
+    await log.commit('stream', [{ topic: ticks, partition: 0, nextOffset: 5758 }]);
+    for (let pass = 0; pass < 2; pass++) await trimmer.trimOnce();
+    expect(await start(ticks)).toBe(2878);
+    // No position of the processors that read chain.final.
+    expect(await start(topics.chainFinal.name)).toBe(0);
+    while ((await count('ticks')) !== 2880) await new Promise((resolve) => setTimeout(resolve, 50));
+    const tickDays = async () =>
+      (await rowsOf('2026-03-04', '2026-03-05'))
+        .filter(({ kind }) => kind === 'oracle')
+        .map(({ state, records, why }) => [state, Number(records), why]);
+    const expected = [
+      ['missing', 0, 'Before the first tick, of 2026-03-05T00:00:00Z.'],
+      ['available', 2880, 'Ticks without a gap.'],
+    ];
+    while ((await tickDays())[0]?.[1] !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(await tickDays()).toEqual(expected);
+    expect([await count('candles_5m'), await count('coverage_chain')]).toEqual([candles, blocks]);
+    await runToEnd(smallSink(oracleSink, log, client, 1000).sink);
+    await trimmer.trimOnce();
+    expect([await count('ticks'), await tickDays()]).toEqual([2880, expected]);
   });
 });

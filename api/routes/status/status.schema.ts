@@ -39,6 +39,10 @@ export const statusSchema = z.object({
   history: z.object({ complete_from_block: count, complete_from: z.string().nullable() }).meta({
     description: `First block after which the data has no gap, and its time: the first block after the newest gap of over ${MAX_BLOCK_GAP_S} seconds without a block with a log of a watched contract (\`/v1/coverage\` lists all gaps). Values that depend on earlier events (positions, open interest) can be incomplete: such fields are null or have \`complete: false\`.`,
   }),
+  raw_history: z.object({ from_block: count, from: z.string().nullable() }).meta({
+    description:
+      'First block of the chain that the log still has, and its time; null while it has none. The tables keep what the log no longer has, but can be rebuilt only while it has everything.',
+  }),
   alarms: z
     .array(alarmSchema)
     .nullable()
@@ -113,6 +117,7 @@ export const exampleStatus: z.input<typeof statusSchema> = {
     gamma_hydration_parse_errors: 0,
   },
   history: { complete_from_block: 90100000, complete_from: '2027-03-20T09:12:44Z' },
+  raw_history: { from_block: 90100000, from: '2027-03-20T09:12:44Z' },
   alarms: [],
   mode: 'recorded',
   notice:

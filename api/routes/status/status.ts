@@ -11,13 +11,14 @@ import type { TableProgress } from '../../readiness/table-progress.js';
 import type { GatewayView } from '../../sources/gateway-view.js';
 import { isoFrom } from '../../tables/values.js';
 import { alarmOf } from './alarms.js';
+import { createLogStart } from './log-start.js';
 import { metadataObservabilityFrom, numberFrom } from './metadata-observability.js';
 import { noticeOf, sourceEntry, streamEntry } from './source-entry.js';
 import { exampleStatus, statusSchema } from './status.schema.js';
 import type { TableFacts } from './table-facts.js';
 
 export interface StatusDeps {
-  readonly log: Pick<Log, 'bounds'>;
+  readonly log: Pick<Log, 'bounds' | 'read'>;
   readonly sources: Pick<SourceStatusView, 'all' | 'get' | 'stream' | 'freshness'>;
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly progress: Pick<TableProgress, 'current'>;
@@ -44,6 +45,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
     const { earliest, next } = await deps.log.bounds(topic, 0);
     return { length: next - earliest, next };
   };
+  const logStart = createLogStart(deps.log);
   return defineRoute({
     method: 'get',
     path: '/v1/status',
@@ -58,9 +60,10 @@ export function createStatusRoute(deps: StatusDeps): Route {
     },
     async handler(_input, context): Promise<Reply<z.input<typeof statusSchema>>> {
       const statuses = deps.sources.all();
-      const [chain, stream, row, unknown] = await Promise.all([
+      const [chain, stream, rawHistory, row, unknown] = await Promise.all([
         retained(topics.chainHead.name),
         retained(topics.streamEvents.name),
+        logStart(),
         deps.facts.counts(),
         deps.facts.alarms(),
       ]);
@@ -98,6 +101,7 @@ export function createStatusRoute(deps: StatusDeps): Route {
             complete_from_block: row?.first_block == null ? null : Number(row.first_block),
             complete_from: isoFrom(row?.first_ms ?? null),
           },
+          raw_history: rawHistory,
           alarms: unknown?.map(alarmOf) ?? null,
           mode: statuses.length === 0 ? null : statuses.some((s) => s.mode === 'recorded') ? 'recorded' : 'live',
           notice: noticeOf(statuses),
