@@ -29,6 +29,7 @@ const entries = {
   'stream-gateway': 'dist/stream-gateway/main.js',
   kafka: 'dist/infra/kafka/main.js',
   admin: 'dist/infra/admin/main.js',
+  sizes: 'dist/infra/sizes/main.js',
   export: 'dist/infra/export/main.js',
   import: 'dist/infra/import/main.js',
 };
