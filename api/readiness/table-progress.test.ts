@@ -186,6 +186,31 @@ describe('createTableProgress', () => {
     expect((await progress.measure()).ready).toBe(true);
   });
 
+  it('accepts an earlier leaderboard snapshot after a restart in which ingest announces the history later than the api measures', async () => {
+    loadAll();
+    world.nowMs += 60_000;
+    const announced = new Map(world.sources);
+    for (const source of announced.keys()) world.sources.set(source, { phase: 'history', progress: 0 });
+    expect((await progress.measure()).ready).toBe(false);
+    for (const [source, status] of announced) world.sources.set(source, status);
+    expect((await progress.measure()).ready).toBe(true);
+  });
+
+  it('waits for a leaderboard snapshot of all history if the tables had little of what was announced later', async () => {
+    loadAll();
+    world.log.set('chain.final/0', 400);
+    world.sources.set('chain', { phase: 'history', progress: 0 });
+    await progress.measure();
+    world.nowMs += 60_000;
+    world.sources.set('chain', { phase: 'live', progress: 1 });
+    commitToTables(400, 'fills', 'chain', 'wallet_events');
+    world.committed.set('activity', 400);
+    await progress.measure();
+    expect(await states()).toMatchObject({ fills: 'loaded 100', leaderboards: 'loading 99' });
+    world.snapshotMs = world.nowMs;
+    expect((await progress.measure()).ready).toBe(true);
+  });
+
   it('is loading again after the tables were emptied', async () => {
     loadAll();
     await progress.measure();

@@ -81,7 +81,8 @@ export function createTableProgress(deps: {
   /** Committed offsets at which the group was found loaded. */
   const loadedAt = new Map<TableGroup, readonly number[]>();
   let allLoadedMs: number | null = null;
-  let sawLoading: boolean | undefined;
+  /** Committed records of the sources, and whether the derived tables lacked many, at the first measurement. */
+  let first: { readonly positions: ReadonlyMap<TableGroup, number>; readonly derivedLacked: boolean } | undefined;
   let current: LoadStatus | null = null;
 
   /** A restarted source reads its history again; the announced end offsets stay valid. */
@@ -199,14 +200,22 @@ export function createTableProgress(deps: {
     const derivedStates = derivedGroupNames.map(derivedState);
 
     const below = [...sourceStates, ...derivedStates];
-    sawLoading ??=
-      sourceStates.some(
-        ({ position, target }) => target === null || fractionDone(position, target) < NEARLY_COMPLETE_FRACTION,
-      ) || Object.values(shares ?? {}).some((share) => share < NEARLY_COMPLETE_FRACTION);
+    const isNearlyComplete = (fraction: number) => fraction >= NEARLY_COMPLETE_FRACTION;
+    first ??= {
+      positions: new Map(sourceStates.map(({ table, position }) => [table, position])),
+      derivedLacked: !Object.values(shares ?? {}).every(isNearlyComplete),
+    };
+    const { positions: atStart, derivedLacked } = first;
+    // A source announces its history some time after its start: until then nothing is known.
+    const isFirstLoad =
+      derivedLacked ||
+      !sourceStates.every(
+        ({ table, target }) => target !== null && isNearlyComplete(fractionDone(atStart.get(table) ?? 0, target)),
+      );
     if (below.every(({ state }) => state === 'loaded')) allLoadedMs ??= now;
     else allLoadedMs = null;
     const takenMs = Number(snapshots[0]?.taken_ms ?? 0);
-    const snapshotTaken = allLoadedMs !== null && takenMs > 0 && (!sawLoading || takenMs >= allLoadedMs);
+    const snapshotTaken = allLoadedMs !== null && takenMs > 0 && (!isFirstLoad || takenMs >= allLoadedMs);
     const leaderboards: TableGroupState = {
       table: 'leaderboards',
       state: snapshotTaken ? 'loaded' : Number(snapshots[0]?.ranked ?? 0) === 0 ? 'empty' : 'loading',
