@@ -17,7 +17,7 @@ beforeEach(async () => {
   await start();
 }, 60_000);
 afterEach(async () => {
-  await kill();
+  await end();
   rmSync(dataDir, { recursive: true, force: true });
 });
 
@@ -36,10 +36,10 @@ async function start(): Promise<void> {
   });
   await eventually('ClickHouse', async () => (await fetch(`http://127.0.0.1:${admin}/readyz`)).ok, 30_000);
 }
-async function kill(): Promise<void> {
+async function end(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
-  child.kill('SIGKILL');
+  child.kill(signal);
   await exited;
 }
 async function query(sql: string, settings: Record<string, string> = {}, database = 'product'): Promise<string> {
@@ -70,26 +70,31 @@ const pathOf = async (table: string) =>
     ).split('/'),
   );
 
-it('an insert that kill -9 interrupts between its token and its part is complete exactly once after a repeat', async () => {
-  const engine = 'SETTINGS non_replicated_deduplication_window = 1000';
-  await query('CREATE DATABASE product', {}, 'default');
-  await query(`CREATE TABLE trades (n UInt64, chunk UInt64) ENGINE = MergeTree ORDER BY n ${engine}`);
-  await query(`CREATE TABLE sums (chunk UInt64, total UInt64) ENGINE = SummingMergeTree ORDER BY chunk ${engine}`);
-  await query('CREATE MATERIALIZED VIEW sums_mv TO sums AS SELECT chunk, sum(n) AS total FROM trades GROUP BY chunk');
-  for (const table of ['trades', 'sums']) await query(`SYSTEM STOP MERGES ${table}`);
-  for (const chunk of [0, 1, 2]) await insert(chunk);
-  const trades = await pathOf('trades');
-  await kill();
-  // Simulates the state in which the newest part of `trades` was not committed although its token was written, but the part of the view was committed.
-  const [newest] = partsOf(trades).sort((a, b) => Number(b.split('_')[2]) - Number(a.split('_')[2]));
-  expect(readFileSync(join(trades, 'deduplication_logs', 'deduplication_log_1.txt'), 'utf8')).toContain(newest);
-  rmSync(join(trades, String(newest)), { recursive: true });
+// SIGTERM: the insert failed after its token was written, then the engine was closed.
+it.each(['SIGKILL', 'SIGTERM'] as const)(
+  'an insert without a part, whose token was written before %s, is complete exactly once after a repeat',
+  async (signal) => {
+    const engine = 'SETTINGS non_replicated_deduplication_window = 1000';
+    await query('CREATE DATABASE product', {}, 'default');
+    await query(`CREATE TABLE trades (n UInt64, chunk UInt64) ENGINE = MergeTree ORDER BY n ${engine}`);
+    await query(`CREATE TABLE sums (chunk UInt64, total UInt64) ENGINE = SummingMergeTree ORDER BY chunk ${engine}`);
+    await query('CREATE MATERIALIZED VIEW sums_mv TO sums AS SELECT chunk, sum(n) AS total FROM trades GROUP BY chunk');
+    for (const table of ['trades', 'sums']) await query(`SYSTEM STOP MERGES ${table}`);
+    for (const chunk of [0, 1, 2]) await insert(chunk);
+    const trades = await pathOf('trades');
+    await end(signal);
+    // Simulates the state in which the newest part of `trades` was not committed although its token was written, but the part of the view was committed.
+    const [newest] = partsOf(trades).sort((a, b) => Number(b.split('_')[2]) - Number(a.split('_')[2]));
+    expect(readFileSync(join(trades, 'deduplication_logs', 'deduplication_log_1.txt'), 'utf8')).toContain(newest);
+    rmSync(join(trades, String(newest)), { recursive: true });
 
-  await start();
-  expect(await query('SELECT count() FROM trades')).toBe('20');
-  await insert(2);
-  // Repeating a complete insert has no effect.
-  await insert(1);
-  expect(await query('SELECT count(), uniqExact(n), max(n) FROM trades')).toBe('30\t30\t29');
-  expect(await query('SELECT sum(total) FROM sums')).toBe(String((29 * 30) / 2));
-}, 90_000);
+    await start();
+    expect(await query('SELECT count() FROM trades')).toBe('20');
+    await insert(2);
+    // Repeating a complete insert has no effect.
+    await insert(1);
+    expect(await query('SELECT count(), uniqExact(n), max(n) FROM trades')).toBe('30\t30\t29');
+    expect(await query('SELECT sum(total) FROM sums')).toBe(String((29 * 30) / 2));
+  },
+  90_000,
+);

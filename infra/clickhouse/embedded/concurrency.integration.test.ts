@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestClickHouse, type TestClickHouse } from '../testing.js';
@@ -106,4 +110,25 @@ test('one connection serves many requests', async () => {
   for (let i = 0; i < 50; i++) await (await client.query({ query: 'SELECT 1', format: 'TabSeparated' })).text();
   await expect(client.query({ query: 'SELECT nope' })).rejects.toMatchObject({ code: '47' });
   await client.close();
+});
+
+// The last test: it closes the server.
+test('close waits for an insert whose rows arrive while the server closes', async () => {
+  for (const table of ['late', 'late_copy'])
+    await ch.client.command(`CREATE TABLE ${table} (a UInt64) ENGINE = MergeTree ORDER BY a`);
+  await ch.client.command(
+    'CREATE MATERIALIZED VIEW late_mv TO late_copy AS SELECT a FROM late WHERE sleepEachRow(0.05) = 0',
+  );
+  const query = new URLSearchParams({ database: 'test', query: 'INSERT INTO late FORMAT TSV' });
+  const sending = request(`${ch.url}/?${query}`, { method: 'POST' });
+  const cut = once(sending, 'error');
+  sending.write('1\n');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const closed = ch.server.close();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  sending.end(Array.from({ length: 40 }, (_, i) => `${i + 2}\n`).join(''));
+  await cut;
+  await closed;
+  // The engine removes its status file when it has shut down, which it does not while a query runs.
+  expect(existsSync(join(ch.dataDir, 'clickhouse', 'status'))).toBe(false);
 });

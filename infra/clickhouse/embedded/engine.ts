@@ -72,7 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     `--compiled_expression_cache_size=${8 * megabyte}`,
     '--background_pool_size=2',
   ];
-  repairAfterKill(directory, logger);
+  repairTokens(directory, logger);
   // Open until close(): the engine shuts down when its last connection closes.
   const anchor = openNativeConnection(native, directory, connectionArgs);
   let counter = 0;
@@ -99,17 +99,24 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     }
   };
   async function takeSession(): Promise<EngineSession> {
+    // A connection would open the engine again.
+    if (closed) throw new RetryableError('The engine is closed.');
     const ready = preopened.shift();
     setImmediate(refill);
     return ready === undefined ? open() : ready.catch(() => open());
   }
-  async function queryText(sql: string, format = 'TabSeparated'): Promise<string> {
-    const session = await takeSession();
-    try {
-      return Buffer.from((await session.run(sql, format)).bytes).toString('utf8');
-    } finally {
-      session.close();
-    }
+  const texts = new Set<Promise<string>>();
+  function queryText(sql: string, format = 'TabSeparated'): Promise<string> {
+    const text = (async () => {
+      const session = await takeSession();
+      try {
+        return Buffer.from((await session.run(sql, format)).bytes).toString('utf8');
+      } finally {
+        session.close();
+      }
+    })().finally(() => texts.delete(text));
+    texts.add(text);
+    return text;
   }
 
   const version = (await queryText('SELECT version()')).trim();
@@ -128,6 +135,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     },
     close: async () => {
       closed = true;
+      // The engine shuts down when its last connection closes, not before.
+      await Promise.allSettled(texts);
       for (const session of await Promise.allSettled(preopened))
         if (session.status === 'fulfilled') session.value.close();
       native.CloseConnection(anchor);
@@ -143,10 +152,9 @@ function statusPid(directory: string): number {
 
 const isOpenElsewhere = (pid: number): boolean => pid > 0 && pid !== process.pid && isProcessAlive(pid);
 
-/** Makes inserts repeatable that a killed process did not finish. */
-function repairAfterKill(directory: string, logger: Logger): void {
-  const pid = statusPid(directory);
-  if (pid === 0 || isOpenElsewhere(pid)) return;
+/** Makes inserts repeatable that the last process did not finish: it was killed, or the insert failed after its token was written. */
+function repairTokens(directory: string, logger: Logger): void {
+  if (isOpenElsewhere(statusPid(directory))) return;
   for (const { table, part } of dropUnusedTokens(directory))
     logger.warn({ table, part }, 'dropped the deduplication token of an unfinished insert');
 }

@@ -27,6 +27,8 @@ export interface QueryRunner {
   cancelAll(reason: ServerException): void;
   /** Resolves when no query runs or waits. */
   idle(): Promise<void>;
+  /** Resolves when no request is served any more, including those whose body still arrives, which `idle` does not wait for. */
+  ended(): Promise<void>;
   close(): void;
 }
 
@@ -44,6 +46,7 @@ export function createQueryRunner(deps: {
   const sessions = createSessionPool({ engine, analystSettings: analysts?.settings ?? {} });
   const permits = createQueryPermits({ capacity: concurrency, maxWaiting: MAX_WAITING });
   const running = new Map<string, RunningQuery>();
+  const endWaiters: (() => void)[] = [];
   const completed = metrics.counter(
     'clickhouse_queries_total',
     'Queries completed, by kind and exception code (0: none)',
@@ -77,6 +80,7 @@ export function createQueryRunner(deps: {
       await runQuery(request, response, query, reply, entry);
     } finally {
       running.delete(id);
+      if (running.size === 0) for (const resolve of endWaiters.splice(0)) resolve();
     }
   }
 
@@ -214,6 +218,7 @@ export function createQueryRunner(deps: {
       await permits.idle();
       await analysts?.idle();
     },
+    ended: () => (running.size === 0 ? Promise.resolve() : new Promise((resolve) => endWaiters.push(resolve))),
     close: () => sessions.close(),
   };
 }

@@ -157,27 +157,36 @@ export async function startEmbeddedServer(options: EmbeddedServerOptions): Promi
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
 
+  let closed: Promise<void> | undefined;
+  async function close(drainMs: number): Promise<void> {
+    draining = true;
+    const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    const timer = setTimeout(() => {
+      queries.cancelAll(new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
+    }, drainMs);
+    await queries.idle();
+    clearTimeout(timer);
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), 500);
+    await stopped;
+    clearTimeout(cut);
+    // A query whose rows arrived after the wait above was cut off with its connection and may still run: the engine must not be closed, nor the
+    // process exit, between the two steps of an insert.
+    await queries.ended();
+    queries.close();
+    await engine.close();
+    await spool.close();
+  }
+
   return {
     url: `http://${host}:${port}`,
     port,
     version: engine.version,
     check: () => checkEngine(engine),
-    close: async ({ drainMs = 3000 } = {}) => {
-      draining = true;
-      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      const timer = setTimeout(() => {
-        queries.cancelAll(new ServerException(394, 'QUERY_WAS_CANCELLED', 'The server is shutting down.'));
-      }, drainMs);
-      await queries.idle();
-      clearTimeout(timer);
-      server.closeIdleConnections();
-      const cut = setTimeout(() => server.closeAllConnections(), 500);
-      await stopped;
-      clearTimeout(cut);
-      queries.close();
-      await engine.close();
-      await spool.close();
+    close: ({ drainMs = 3000 } = {}) => {
+      closed ??= close(drainMs);
+      return closed;
     },
   };
 }
