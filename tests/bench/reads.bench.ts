@@ -86,7 +86,8 @@ async function untilWarm(product: Product): Promise<void> {
       );
       return Number(row?.n) > 0;
     },
-    1_200_000,
+    // A snapshot of all wallets takes more than a minute here, and snapshots may use 1/25 of the time.
+    3_600_000,
   );
   const passes = async () =>
     (await product.series('api', 'oddstream_api_cache_warmup_passes_total')).find(([labels]) =>
