@@ -141,6 +141,7 @@ runProcess({
         countSearch: (caller) => usage.add(caller, 'social_searches', 1),
         processId,
       },
+      cacheBytes: config.apiCacheMb * 1024 * 1024,
       nowMs: Date.now,
       trustedProxies: config.trustedProxies,
       allowedHosts: config.allowedHosts,

@@ -1,9 +1,8 @@
-import { createTtlCache, type TtlCache } from './cache/ttl-cache.js';
+import type { ResponseCache } from './cache/response-cache.js';
 import type { CachedLookup, Lookup } from './catalog/cached-lookup.js';
 import { createChangeFeed } from './catalog/change-feed.js';
 import { type Condition, createConditionLookup } from './catalog/conditions.js';
 import { type CachedMetadataLookups, createMetadataLookups } from './catalog/metadata.js';
-import type { RowPage } from './fills/read-page.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
@@ -20,10 +19,6 @@ import { createTopHolders, type TopHolders } from './positions/top-holders.js';
 import { createWalletPositionPages, type WalletPositionPages } from './positions/wallet-position-pages.js';
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
-
-/** At these limits: 12 MB of rows and 36 MB of positions. */
-const MAX_CACHED_ROWS = 20_000;
-const MAX_CACHED_POSITIONS = 24_000;
 
 /** Readers shared by the API groups; each group has its own serializers. */
 export interface Readers {
@@ -44,26 +39,17 @@ export interface Readers {
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
   /** Outcome metadata by token. */
   readonly outcomesOf: Lookup<OutcomeMetadata>;
-  /** Cached pages of rows. */
-  readonly pageCache: TtlCache;
+  /** Cached pages and responses. */
+  readonly cache: ResponseCache;
   readonly nowMs: () => number;
-  /** Changes whenever cached results must be discarded. */
-  readonly dataVersion?: (() => unknown) | undefined;
 }
 
-export function createReaders(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Readers {
+export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowMs: () => number }): Readers {
   const changes = createChangeFeed(deps);
   const metadata = createMetadataLookups({ ...deps, changes });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const prices = createPriceLookup({ ...deps, changes });
   const readHourlyCloses = createHourlyClosesReader({ ...deps, changes });
-  const walletPositionsCache = createTtlCache({
-    maxEntries: 2_000,
-    nowMs: deps.nowMs,
-    dataVersion: deps.dataVersion,
-    weigh: (positions) => (positions as readonly unknown[]).length,
-    maxWeight: MAX_CACHED_POSITIONS,
-  });
   return {
     metadata,
     fills: createFillReader(deps),
@@ -71,7 +57,7 @@ export function createReaders(deps: { tables: Tables; nowMs: () => number; dataV
     walletEvents: createWalletEventReader(deps),
     conditionsOf: createConditionLookup(metadata),
     pnl: createPnlReader(deps),
-    positions: createPositionReader({ tables: deps.tables, walletPositionsCache, prices, outcomesOf }),
+    positions: createPositionReader({ ...deps, prices, outcomesOf }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,
@@ -84,14 +70,7 @@ export function createReaders(deps: { tables: Tables; nowMs: () => number; dataV
     }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),
     outcomesOf,
-    pageCache: createTtlCache({
-      maxEntries: 5_000,
-      nowMs: deps.nowMs,
-      dataVersion: deps.dataVersion,
-      weigh: (page) => (page as RowPage<unknown>).rows.length,
-      maxWeight: MAX_CACHED_ROWS,
-    }),
+    cache: deps.cache,
     nowMs: deps.nowMs,
-    dataVersion: deps.dataVersion,
   };
 }

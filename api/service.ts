@@ -20,7 +20,7 @@ import type { SessionDirectory } from './auth/session.js';
 import { createSessionAdmission } from './auth/session-admission.js';
 import { createSignInThrottle } from './auth/sign-in-throttle.js';
 import type { PaymentProvider } from './billing/port.js';
-import { createTtlCache } from './cache/ttl-cache.js';
+import { createResponseCache } from './cache/response-cache.js';
 import { runCacheWarmup } from './catalog/cache-warmup.js';
 import { createMarketCard } from './catalog/market-card.js';
 import type { PoolDirectory } from './copy-pnl/pool-directory.js';
@@ -85,7 +85,6 @@ import type { ChainState, Profiles } from './wallets/ports.js';
 
 /** Version of the API contract, not of the program. */
 const API_VERSION = '1.0.0';
-const CACHE_ENTRIES = 5_000;
 
 export interface ServiceDeps {
   readonly tables: Tables;
@@ -131,6 +130,8 @@ export interface ServiceDeps {
     /** Id under which `countSearch` records usage. */
     readonly processId: string;
   };
+  /** Size of the response cache; 0: off. */
+  readonly cacheBytes: number;
   readonly nowMs: () => number;
   readonly trustedProxies: readonly string[];
   /** Host names accepted in `Host`, besides loopback names and IP addresses. */
@@ -159,7 +160,7 @@ export function createService(deps: ServiceDeps): Service {
     const loading = deps.progress.current();
     return loading?.ready === true ? true : loading;
   };
-  const cache = createTtlCache({ maxEntries: CACHE_ENTRIES, nowMs, dataVersion });
+  const cache = createResponseCache({ nowMs, dataVersion, maxBytes: deps.cacheBytes, metrics: deps.metrics });
   const serverOrigin = new URL(deps.baseUrl).origin;
   const sessionCookie = createSessionCookie({ secure: serverOrigin.startsWith('https:') });
   const signIn: SignInDeps = {
@@ -174,7 +175,7 @@ export function createService(deps: ServiceDeps): Service {
     cookie: sessionCookie,
     baseUrl: deps.baseUrl,
   };
-  const readers = createReaders({ tables, nowMs, dataVersion });
+  const readers = createReaders({ tables, cache, nowMs });
   const orderBooks = createOrderBookReader({ tables, sources, nowMs });
   const facts = createTableFacts({ tables, cache, logger });
   const status = { facts, sources, progress: deps.progress, startedAtMs: nowMs() };
@@ -182,7 +183,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createHealthRoutes({ tables, log, sources, progress: deps.progress }),
     createStatusRoute({ ...status, log, gateways: deps.gateways }),
     createPublicStatusRoute({ ...status, versions: { product: productVersion(), api: API_VERSION } }),
-    createCoverageRoute({ tables, nowMs, dataVersion }),
+    createCoverageRoute({ tables, cache }),
     createCoverageDaysRoute({ tables, cache }),
     createKeyRoute(deps.createKey),
     createUsageRoute({ tables, accounts: deps.accounts, enforcement: deps.usedUpUntil !== null }),
@@ -220,7 +221,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers, orderBooks }),
-    createOverlapRoute({ tables, nowMs, dataVersion }),
+    createOverlapRoute({ tables, cache, nowMs }),
     createSqlRoute({ queries: deps.analystQueries, rateLimitStore: deps.rateLimitStore, nowMs }),
     ...createSocialRoutes({
       posts: createSocialPosts({ tables, platform: deps.social.platform, writer: deps.social.writer, nowMs }),

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { createTtlCache } from '../cache/ttl-cache.js';
+import { createResponseCache } from '../cache/response-cache.js';
 import type { Sql } from '../tables/port.js';
 import { createMarketCard } from './market-card.js';
 
 const cards = (rows: (sql: Sql) => Promise<readonly object[]>) =>
   createMarketCard({
     tables: { rows } as never,
-    cache: createTtlCache({ maxEntries: 10, nowMs: () => 0 }),
+    cache: createResponseCache({ nowMs: () => 0 }),
   });
 
 it('has the question and the picture of the market, read once', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TtlCache } from '../cache/ttl-cache.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { Sql, Tables } from '../tables/port.js';
 import { type MarketRow, marketBySlugSql, marketByTokenSql, marketsSql } from './markets.sql.js';
 
@@ -32,7 +32,7 @@ const imageOf = (address: string | null): string | null =>
 /** Card of a market by condition id, outcome token or slug; null if the catalogue does not list it or cannot be read quickly. Cached. */
 export function createMarketCard(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
 }): (id: string) => Promise<MarketCard | null> {
   return async (id) => {
     const statement = statementOf(id);

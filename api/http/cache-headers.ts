@@ -1,4 +1,4 @@
-import type { Cached } from '../cache/ttl-cache.js';
+import type { Cached } from '../cache/response-cache.js';
 
 /** Cache headers of a cached result that may be at most `maxAgeS` old. */
 export function cacheHeaders(

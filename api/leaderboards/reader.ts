@@ -1,4 +1,4 @@
-import type { TtlCache } from '../cache/ttl-cache.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
 import { emptyPnlSummary, type PnlReader, type PositionsSummary, positionsSummaryFrom } from '../pnl/reader.js';
 import { ordered } from '../positions/order.js';
@@ -90,7 +90,11 @@ const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
 });
 
 /** Reads wallet rankings: over all markets from periodic snapshots, over some markets from their holders. */
-export function createLeaderboardReader(deps: { tables: Tables; cache: TtlCache; pnl: PnlReader }): LeaderboardReader {
+export function createLeaderboardReader(deps: {
+  tables: Tables;
+  cache: ResponseCache;
+  pnl: PnlReader;
+}): LeaderboardReader {
   const { tables, cache, pnl } = deps;
   return {
     async newestSnapshot(metric) {

@@ -1,4 +1,4 @@
-import type { TtlCache } from '../cache/ttl-cache.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import { allFills } from '../fills/filter.js';
 import type { LogPosition } from '../fills/log-position.js';
 import type { FillReader } from '../fills/reader.js';
@@ -39,7 +39,7 @@ export type ReadAllWalletPositions = (
 /** Creates the reader of the positions of all wallets. */
 export function createAllWalletPositions(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   fills: Pick<FillReader, 'newest'>;
   largest: Pick<LargestPositionsReader, 'newestSnapshot'>;
 }): ReadAllWalletPositions {

@@ -1,5 +1,5 @@
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
-import type { TtlCache } from '../cache/ttl-cache.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import {
@@ -58,7 +58,7 @@ export const MAX_ORDER_AGE_MS = 30_000;
 /** Reads combo markets and the combo events of all wallets. */
 export function createComboReader(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   positions: Pick<PositionReader, 'prices'>;
 }): ComboReader {
   const { tables, cache, positions } = deps;

@@ -1,4 +1,4 @@
-import type { Cached, TtlCache } from '../cache/ttl-cache.js';
+import type { Cached, ResponseCache } from '../cache/response-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
 import { compareNumbers, compareTexts, type RankOrder } from '../pagination/ranked-page.js';
@@ -80,7 +80,7 @@ export interface PositionReader {
 /** Reads positions and their events from the tables of the positions processor. */
 export function createPositionReader(deps: {
   tables: Tables;
-  walletPositionsCache: TtlCache;
+  cache: ResponseCache;
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
 }): PositionReader {
@@ -95,7 +95,7 @@ export function createPositionReader(deps: {
   return {
     prices,
     ofWallet: (wallet, ttlMs) =>
-      deps.walletPositionsCache.get(`${wallet} ${ttlMs}`, ttlMs, async () => {
+      deps.cache.get(`wallet positions ${wallet} ${ttlMs}`, ttlMs, async () => {
         const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS));
         const tokenIds = rows.map((row) => row.token);
         const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), deps.outcomesOf(tokenIds)]);

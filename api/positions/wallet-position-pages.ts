@@ -1,5 +1,5 @@
 import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
-import { type Cached, createTtlCache } from '../cache/ttl-cache.js';
+import type { Cached, ResponseCache } from '../cache/response-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { type CursorKind, type CursorList, cursorsOf } from '../pagination/cursor.js';
 import { compareNumbers, rankCursor, rankedPage } from '../pagination/ranked-page.js';
@@ -66,10 +66,6 @@ interface Entry {
   readonly value: bigint;
 }
 
-/** Number of rows of about 500 bytes. */
-const MAX_CACHED_ROWS = 8_000;
-/** Weight of an entry of an order, in rows. */
-const ENTRY_WEIGHT = 0.25;
 /** Added to the sort values of combos, which are below MAX_VALUE, so that combos come after the others. */
 const COMBO_SHIFT = 2n ** 256n;
 const MAX_VALUE = 2n ** 254n;
@@ -98,20 +94,9 @@ export function createWalletPositionPages(deps: {
   tables: Tables;
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
-  nowMs: () => number;
-  dataVersion?: (() => unknown) | undefined;
+  cache: ResponseCache;
 }): WalletPositionPages {
-  const { tables, prices, outcomesOf } = deps;
-  const cache = createTtlCache({
-    maxEntries: 2_000,
-    nowMs: deps.nowMs,
-    dataVersion: deps.dataVersion,
-    weigh: (value) => {
-      const cached = value as Rows | readonly Entry[];
-      return 1 + ('rows' in cached ? cached.rows.length : cached.length * ENTRY_WEIGHT);
-    },
-    maxWeight: MAX_CACHED_ROWS,
-  });
+  const { tables, prices, outcomesOf, cache } = deps;
   const positionsOf = async (rows: readonly PositionRow[]): Promise<readonly PositionWithMetadata[]> => {
     const tokenIds = rows.map((row) => row.token);
     const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), outcomesOf(tokenIds)]);
@@ -186,7 +171,7 @@ export function createWalletPositionPages(deps: {
   return {
     async page(query, maxAgeMs) {
       const { wallet, sort, order, combos, limit, offset, predicate } = query;
-      const name = `${wallet} ${sort} ${order} ${combos}`;
+      const name = `wallet positions by ${sort} ${order} ${combos} ${wallet}`;
       if (predicate === null) {
         const pageName = `${name} ${limit} ${offset} ${query.cursor ?? ''}`;
         const cached = await cache.get(pageName, maxAgeMs, () => readRows(query));

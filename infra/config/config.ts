@@ -83,6 +83,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** Base of links to the API in responses and pages, without a trailing slash. */
   readonly publicUrl: string;
+  /** Size of the response cache of each API process; 0: off. */
+  readonly apiCacheMb: number;
   readonly signIn: SignInConfig;
   /** Whether accounts that have used up their capacity are rejected. */
   readonly usageEnforcement: boolean;
@@ -215,6 +217,7 @@ export function loadConfig(env: Environment = process.env): Config {
     trustedProxies: e.TRUSTED_PROXIES,
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
+    apiCacheMb: e.API_CACHE_MB,
     signIn: signInOf(e),
     usageEnforcement: e.USAGE_ENFORCEMENT,
     billing: billingOf(e),

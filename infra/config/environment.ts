@@ -79,6 +79,11 @@ export const environment = z.object({
     'Threads of libuv, which reads the variable itself. Bounds the queries that the embedded ClickHouse runs at once; `npm start` and `npm run clickhouse` set 16.',
   ),
   API_PORT: setting(port(8080), 'API and event socket', 'Port of the REST API, its documents and the pages.'),
+  API_CACHE_MB: setting(
+    integer(0, 4096, 64),
+    'API and event socket',
+    'Memory of each API process for cached pages and responses. 0 switches the cache off: every request reads the tables.',
+  ),
   GATEWAY_PORT: setting(port(8081), 'API and event socket', 'Port of the event socket.'),
   ORDERBOOK_PORT: setting(port(8082), 'API and event socket', 'Port of the order-book socket.'),
   GATEWAY_PROCESSES: setting(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { allFills, type FillFilter } from '../../api/fills/filter.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -63,7 +64,8 @@ beforeAll(async () => {
     statementCount++;
     return live.rows(sql);
   };
-  readers = createReaders({ tables: { ...live, rows }, nowMs: () => (T + 1_000) * 1000 });
+  const nowMs = () => (T + 1_000) * 1000;
+  readers = createReaders({ tables: { ...live, rows }, cache: createResponseCache({ nowMs }), nowMs });
 }, 60_000);
 afterAll(() => engine.stop());
 

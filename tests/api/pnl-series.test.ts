@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { computeSeriesFromBuckets, computeSeriesFromEvents } from '../../api/pnl-series/cached-series.js';
 import { createCurrentPnlFromPositions } from '../../api/pnl-series/current-pnl.js';
 import { readEvents } from '../../api/pnl-series/events.js';
@@ -37,7 +38,7 @@ beforeAll(async () => {
       return live.rows(sql);
     },
   };
-  readers = createReaders({ tables, nowMs: () => nowMs });
+  readers = createReaders({ tables, cache: createResponseCache({ nowMs: () => nowMs }), nowMs: () => nowMs });
   await insertVenue();
   await insertLarge();
 }, 60_000);

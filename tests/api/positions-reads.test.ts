@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { cursorsOf } from '../../api/pagination/cursor.js';
 import { pnlEventCursor, pnlEventCursorOf } from '../../api/positions/pnl-events.sql.js';
 import { createReaders, type Readers } from '../../api/readers.js';
@@ -14,7 +15,9 @@ beforeAll(async () => {
   engine = await startMigratedClickHouse();
   await insertVenue(engine.client);
   await insertVenueAccounts(engine.client);
-  readers = createReaders({ tables: createClickHouseTables(engine.client), nowMs: () => (T + 100) * 1000 });
+  const nowMs = () => (T + 100) * 1000;
+  const tables = createClickHouseTables(engine.client);
+  readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
 });
 afterAll(() => engine.stop());
 

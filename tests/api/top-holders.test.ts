@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import type { HolderStart } from '../../api/positions/top-holders.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -52,7 +53,9 @@ beforeAll(async () => {
     realized: BigInt(row.realized_pnl as string),
     bought: BigInt(row.total_bought as string),
   }));
-  readers = createReaders({ tables: createClickHouseTables(engine.client), nowMs: () => (T + HOLDERS) * 1000 });
+  const nowMs = () => (T + HOLDERS) * 1000;
+  const tables = createClickHouseTables(engine.client);
+  readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
 }, 60_000);
 afterAll(() => engine.stop());
 

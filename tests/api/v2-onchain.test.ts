@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { createReaders } from '../../api/readers.js';
 import { createAllTradesRoutes } from '../../api/routes/v2-onchain/all-trades.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -597,7 +598,9 @@ describe('/v2/onchain trades/all', () => {
   });
 
   it('sets partial beyond the cap, and is not cached then', async () => {
-    const readers = createReaders({ tables: createClickHouseTables(api.clickhouse), nowMs: () => api.clock.nowMs });
+    const nowMs = () => api.clock.nowMs;
+    const tables = createClickHouseTables(api.clickhouse);
+    const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
     const context = {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { cursorsOf } from '../../api/pagination/cursor.js';
 import { type RankValue, rankCursor } from '../../api/pagination/ranked-page.js';
 import type { PositionWithMetadata } from '../../api/positions/position.js';
@@ -46,7 +47,7 @@ beforeAll(async () => {
     },
   };
   const nowMs = () => (T + 1_000) * 1000;
-  const readers = createReaders({ tables, nowMs });
+  const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
   positions = readers.positions;
   pages = createWalletPositionPages({ ...readers, tables, prices: positions.prices });
 });

@@ -183,7 +183,7 @@ export async function startAgreementWorld(seed: number): Promise<AgreementWorld>
     venue.group.some((market) => !traitsOf(market).isPrepared && market.condition !== UNNAMED_CONDITION);
   const hasKnownBalances = ({ negRisk }: Market) => !(negRisk && isGroupUncertain);
 
-  const api = await startApi({ nowMs: NOW_MS });
+  const api = await startApi({ nowMs: NOW_MS, cacheBytes: 0 });
   await insertAccountsOfBlocks(api.clickhouse, blocks);
   const first = trades[0] as Trade;
   const combo: Trade = {

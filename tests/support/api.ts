@@ -128,6 +128,8 @@ export async function startApi(options: {
   logger?: Logger;
   /** Default: http://api.test */
   baseUrl?: string;
+  /** Size of the response cache; 0: off. */
+  cacheBytes?: number;
   /** Load progress of the tables; default: loaded. */
   progress?: () => LoadStatus | null;
 }): Promise<ApiHarness> {
@@ -218,6 +220,7 @@ export async function startApi(options: {
       countSearch: (caller) => searches.push(caller.accountId),
       processId: 'test',
     },
+    cacheBytes: options.cacheBytes ?? 64 << 20,
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
     allowedHosts: ['api.test'],

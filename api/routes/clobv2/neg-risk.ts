@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import {
   type ChildRow,
   childrenSql,
@@ -68,7 +68,7 @@ const childFrom = (row: ChildRow): z.input<typeof childSchema> => ({
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
 
 /** GET multi-outcome (neg-risk) events and their markets. */
-export function createNegRiskRoutes(deps: { tables: Tables; cache: TtlCache }): readonly Route[] {
+export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache }): readonly Route[] {
   const { tables, cache } = deps;
 
   const events = defineRoute({

@@ -1,4 +1,4 @@
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Route } from '../../http/route.js';
 import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import type { OrderBookReader } from '../../order-books/reader.js';
@@ -14,7 +14,7 @@ import { createClobVolumes } from './volumes.js';
 /** All /clobv2 endpoints. */
 export function createClobRoutes(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   readers: Readers;
   orderBooks: OrderBookReader;
 }): readonly Route[] {

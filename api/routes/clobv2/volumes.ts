@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -22,7 +22,7 @@ const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
 
 /** GET volumes of V2 and later exchanges (token, hours, builders). */
-export function createClobVolumes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
+export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; readers: Readers }): readonly Route[] {
   const { tables, cache, readers } = deps;
 
   const volume = defineRoute({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { coverageKinds, coverageStates } from '../../../schemas/coverage/sources.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Tables } from '../../tables/port.js';
@@ -21,7 +21,7 @@ const daySchema = z.object({
 });
 
 /** GET /v1/coverage/days: `/v1/coverage` summed up per kind of source, without a key. It has no parameters: one cached result serves all requests. */
-export function createCoverageDaysRoute(deps: { tables: Tables; cache: TtlCache }): Route {
+export function createCoverageDaysRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/coverage/days',

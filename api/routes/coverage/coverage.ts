@@ -6,7 +6,7 @@ import {
   MAX_BLOCK_GAP_S,
   MAX_TICK_GAP_S,
 } from '../../../schemas/coverage/sources.js';
-import { createTtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -24,8 +24,6 @@ const MAX_DAYS_OF_SOURCE = 366;
 const MULTI_SOURCE_KINDS: readonly string[] = ['contract', 'oracle'] satisfies CoverageKind[];
 /** Upper bound on the rows of a response: all days of all contracts and feeds. */
 const MAX_ROWS = 5_000;
-/** Cached responses, up to 2 MB each. */
-const CACHED_REPLIES = 12;
 const MAX_SOURCE = 100;
 
 const count = z.int().nullable();
@@ -99,13 +97,7 @@ const dayParam = (name: 'from' | 'to', description: string) =>
     .meta({ description, format: 'date', example: '2027-04-12' });
 
 /** GET /v1/coverage: state of the data per source and UTC day. */
-export function createCoverageRoute(deps: {
-  tables: Tables;
-  nowMs: () => number;
-  /** Version of the tables' content; a changed version invalidates cached responses. */
-  dataVersion: () => unknown;
-}): Route {
-  const cache = createTtlCache({ maxEntries: CACHED_REPLIES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
+export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/coverage',
@@ -170,7 +162,7 @@ export function createCoverageRoute(deps: {
       if (days < 1) throw badParameter('Invalid range: from is after to');
       if (days > most) throw badParameter(`Range exceeds ${most} days`);
       const { source = '' } = query;
-      const cached = await cache.get(`coverage:${from}:${to}:${source}`, CACHE_S * 1000, () =>
+      const cached = await deps.cache.get(`coverage:${from}:${to}:${source}`, CACHE_S * 1000, () =>
         deps.tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
       );
       const coverage = cached.value.map(coverageEntry);

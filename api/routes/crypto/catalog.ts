@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
@@ -87,7 +87,7 @@ const exampleCondition = `0x5c${'0'.repeat(61)}1`;
 /** GET crypto markets: periodic markets, current 5-minute markets, series. */
 export function createCatalogRoutes(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   prices: Lookup<Price>;
 }): readonly Route[] {
   const common = { method: 'get', apiGroup: 'v1', tag: 'Crypto', auth: 'key', feature: 'v1' } as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { priceDocs } from '../../http/field-docs.js';
@@ -20,7 +20,7 @@ const TICKS_SETTLE_MS = 2_000;
 
 export interface OracleRouteDeps {
   readonly tables: Tables;
-  readonly cache: TtlCache;
+  readonly cache: ResponseCache;
 }
 
 const candle = z.object({

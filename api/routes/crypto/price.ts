@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -47,7 +47,7 @@ function windowPriceFrom(
 }
 
 /** GET /v1/crypto/price: open and close price of a window. */
-export function createPriceRoute(deps: { tables: Tables; cache: TtlCache }): Route {
+export function createPriceRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/crypto/price',

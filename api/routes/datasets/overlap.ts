@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatMoney, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
-import { createTtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -17,8 +17,6 @@ const MAX_LIMIT = 500;
 const MAX_OFFSET = 10_000;
 /** Time budget of one page; shorter than the statement timeout of the client. */
 const BUDGET_MS = 12_000;
-/** Capacity of the cache in pages: up to 500 wallets, about 100 KB each. */
-const CACHED_PAGES = 100;
 const MAX_VOLUME = 2n ** 63n;
 /** End of a time range without `before`. */
 const NO_END_S = 9_999_999_999;
@@ -85,9 +83,8 @@ const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSche
 });
 
 /** GET /api/datasets/sports-esports/wallets/overlap: the wallets that traded markets of each of several tags. */
-export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; dataVersion?: () => unknown }): Route {
+export function createOverlapRoute(deps: { tables: Tables; cache: ResponseCache; nowMs: () => number }): Route {
   const reader = createOverlapReader({ tables: deps.tables, nowMs: deps.nowMs, budgetMs: BUDGET_MS });
-  const cache = createTtlCache({ maxEntries: CACHED_PAGES, nowMs: deps.nowMs, dataVersion: deps.dataVersion });
   const limiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -162,9 +159,9 @@ export function createOverlapRoute(deps: { tables: Tables; nowMs: () => number; 
     async handler({ query }, context) {
       const { tags, after, before, min_volume: minVolume = 0n, sort = 'volume', limit = 50, offset = 0 } = query;
       const span = after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? NO_END_S };
-      const name = JSON.stringify([tags, String(minVolume), span, sort, limit, offset]);
+      const name = JSON.stringify(['overlap', tags, String(minVolume), span, sort, limit, offset]);
       const caller = context.caller?.accountId ?? `address ${context.clientIp}`;
-      const cached = await cache.get(name, CACHE_S * 1000, () =>
+      const cached = await deps.cache.get(name, CACHE_S * 1000, () =>
         limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
       );
       const wallets = cached.value.map((row) => walletFrom(row, tags.length));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
@@ -101,7 +101,7 @@ function eventDetail(
 }
 
 /** GET /v1/event/{slug}: an event with its markets. */
-export function createEventRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
+export function createEventRoute(deps: { tables: Tables; cache: ResponseCache; prices: Lookup<Price> }): Route {
   const load = async (slug: string) => {
     const [row] = await deps.tables.rows<EventDetailRow>(eventSql(slug));
     if (row === undefined) return null;

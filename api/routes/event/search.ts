@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { integerParam, requiredText } from '../../http/params.js';
@@ -52,7 +52,7 @@ const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.i
 });
 
 /** GET /v1/events/search: events by words of their title or slug. */
-export function createEventSearchRoute(deps: { tables: Tables; cache: TtlCache; prices: Lookup<Price> }): Route {
+export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCache; prices: Lookup<Price> }): Route {
   const { tables } = deps;
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
     const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));

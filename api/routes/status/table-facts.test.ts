@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
-import { createTtlCache } from '../../cache/ttl-cache.js';
+import { createResponseCache } from '../../cache/response-cache.js';
 import { createTableFacts } from './table-facts.js';
 
 it('a failing table is logged once until it can be read again', async () => {
@@ -12,7 +12,7 @@ it('a failing table is logged once until it can be read again', async () => {
     if (fails) throw new Error('no table');
     return [];
   };
-  const cache = createTtlCache({ maxEntries: 10, nowMs: () => nowMs });
+  const cache = createResponseCache({ nowMs: () => nowMs });
   const facts = createTableFacts({ tables: { rows } as never, cache, logger });
   for (let n = 0; n < 3; n++) expect([await facts.counts(), await facts.alarms()]).toEqual([null, null]);
   expect(warnings).toEqual([

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../infra/telemetry/logger.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
 
@@ -12,7 +12,7 @@ export interface TableFacts {
   alarms(): Promise<readonly UnknownEventRow[] | null>;
 }
 
-export function createTableFacts(deps: { tables: Tables; cache: TtlCache; logger: Logger }): TableFacts {
+export function createTableFacts(deps: { tables: Tables; cache: ResponseCache; logger: Logger }): TableFacts {
   const { tables, cache, logger } = deps;
   /** Facts whose last read failed: a failure is logged once, because the status is requested several times a second while the product starts. */
   const failing = new Set<string>();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
@@ -24,7 +24,7 @@ const periods = {
 export const DEFAULT_PERIOD: Period = periods['1M'];
 
 /** GET /v1/trader/{wallet}/pnl: PnL series of a wallet. */
-export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: TtlCache }): Route {
+export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: ResponseCache }): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,

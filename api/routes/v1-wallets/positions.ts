@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
-import type { Cached } from '../../cache/ttl-cache.js';
+import type { Cached } from '../../cache/response-cache.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';

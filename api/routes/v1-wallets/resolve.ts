@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { notFound } from '../../errors/failure.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
@@ -48,7 +48,7 @@ const example = {
 };
 
 /** GET /v1/resolve/{query}: trading wallet and owner key of a wallet, key or name. */
-export function createResolveRoute(deps: ResolveDeps & { cache: TtlCache }): Route {
+export function createResolveRoute(deps: ResolveDeps & { cache: ResponseCache }): Route {
   const resolve = createResolver(deps);
   return defineRoute({
     ...common,

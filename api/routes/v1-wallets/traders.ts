@@ -246,7 +246,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
       ]);
       // A short list is not cached: reloading it is as fast.
       const lifeMs = ({ hasMore }: { readonly hasMore: boolean }) => (hasMore ? CACHE_S * 1000 : 0);
-      const { value: pages, ageMs } = await readers.pageCache.get(name, lifeMs, load);
+      const { value: pages, ageMs } = await readers.cache.get(name, lifeMs, load);
       const shown = pages.rows.flatMap(({ holders }) => holders);
       const trades = includeTrades ? await readers.positions.tradeSpans(shown) : null;
       return {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import type { Plan } from '../../../schemas/types.gen.js';
-import { createTtlCache } from '../../cache/ttl-cache.js';
 import { ApiError, badParameter } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, clampToDateTimeSeconds, type FillFilter } from '../../fills/filter.js';
@@ -19,8 +18,6 @@ const CACHE_S = 300;
 const HARD_CAP = 250_000;
 const WALL_CLOCK_MS = 180_000;
 const CHUNK = 10_000;
-/** Longer responses are not cached: their copies would exceed the memory budget. */
-const MAX_CACHED_TRADES = 50_000;
 const plansWithAll: ReadonlySet<Plan> = new Set<Plan>(['growth', 'enterprise']);
 const reasons = ['hard_cap_250000', 'wall_clock_180s'] as const;
 
@@ -86,15 +83,8 @@ const query = z.object({
 
 /** GET all trades of a wallet or token in one response. */
 export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number }): readonly Route[] {
-  const { fills, nowMs } = deps.readers;
+  const { fills, cache, nowMs } = deps.readers;
   const hardCap = deps.hardCap ?? HARD_CAP;
-  const copies = createTtlCache({
-    maxEntries: 1_000,
-    nowMs,
-    dataVersion: deps.readers.dataVersion,
-    weigh: (collected) => (collected as Collected).trades.length,
-    maxWeight: 2 * MAX_CACHED_TRADES,
-  });
   const concurrencyLimiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -135,10 +125,9 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
     const fromS = clampToDateTimeSeconds(given.from) ?? 0;
     const lastS = clampToDateTimeSeconds(given.to) ?? Math.floor(context.nowMs / 1000);
     if (fromS > lastS) throw badParameter('Invalid range. from is after to');
-    const key = `${name} ${given.from ?? ''} ${given.to ?? ''}`;
-    const ttlMs = ({ reason, trades }: Collected) =>
-      reason !== null || trades.length > MAX_CACHED_TRADES ? 0 : CACHE_S * 1000;
-    const cached = await copies.get(key, ttlMs, () =>
+    const key = `v2 trades all ${name} ${given.from ?? ''} ${given.to ?? ''}`;
+    const ttlMs = ({ reason }: Collected) => (reason === null ? CACHE_S * 1000 : 0);
+    const cached = await cache.get(key, ttlMs, () =>
       concurrencyLimiter.run(context.caller?.accountId ?? '', () =>
         collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS),
       ),

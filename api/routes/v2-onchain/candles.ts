@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { anchorBlockSql, anchorTxSql, resolutions } from '../../candles/candles.sql.js';
 import { exampleCandles } from '../../candles/examples.js';
 import { type Candle, type CandlePage, readCandles } from '../../candles/reader.js';
@@ -165,7 +165,7 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
 /** GET candles of an outcome token, computed from its trades. */
 export function createOnchainCandleRoutes(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   readers: Readers;
 }): readonly Route[] {
   const { tables, cache, readers } = deps;

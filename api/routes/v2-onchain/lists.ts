@@ -43,7 +43,7 @@ const source = z.literal(SOURCE);
 
 /** The wallet and market lists of /v2/onchain: fills, redemptions, splits, merges and conversions. */
 export function createOnchainLists(deps: { readers: Readers }): readonly Route[] {
-  const { fills, titlesOf, walletEvents, conditionsOf, pageCache } = deps.readers;
+  const { fills, titlesOf, walletEvents, conditionsOf, cache } = deps.readers;
 
   /** A cached page of a list, newest first. `name` identifies the list. */
   const cachedPage = async <Row extends TimedRow>(
@@ -54,7 +54,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     const beyond = query.cursor ?? null;
     const page = { order: 'desc', limit: query.limit, offset: beyond === null ? query.offset : 0 } as const;
     const start = beyond === null ? page.offset : formatCursor(beyond);
-    const cached = await pageCache.get(`${name} ${start} ${page.limit}`, LIST_CACHE_S * 1000, () => load(beyond, page));
+    const cached = await cache.get(`${name} ${start} ${page.limit}`, LIST_CACHE_S * 1000, () => load(beyond, page));
     const { rows, hasMore } = cached.value;
     const last = rows.at(-1);
     return {

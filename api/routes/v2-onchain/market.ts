@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { type TagRow, tagsSql } from '../../catalog/markets.sql.js';
 import { untitled } from '../../fills/titles.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
@@ -47,7 +47,7 @@ const tagSchema = z.object({
 /** GET lifetime volume of an outcome token, and the catalogue's tags. */
 export function createOnchainMarketRoutes(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   readers: Readers;
 }): readonly Route[] {
   const { tables, cache, readers } = deps;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
@@ -41,7 +41,7 @@ function sumsFrom(row: OpenInterestRow | undefined) {
 /** GET open interest: of a market, and of all markets. */
 export function createOpenInterestRoutes(deps: {
   tables: Tables;
-  cache: TtlCache;
+  cache: ResponseCache;
   readers: Readers;
 }): readonly Route[] {
   const { tables, cache, readers } = deps;

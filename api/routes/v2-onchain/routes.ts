@@ -1,4 +1,4 @@
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
@@ -11,7 +11,11 @@ import { createOnchainPositionsRoute } from './positions.js';
 import { createOnchainTradesRoute } from './trades.js';
 
 /** All /v2/onchain endpoints. */
-export function createOnchainRoutes(deps: { tables: Tables; cache: TtlCache; readers: Readers }): readonly Route[] {
+export function createOnchainRoutes(deps: {
+  tables: Tables;
+  cache: ResponseCache;
+  readers: Readers;
+}): readonly Route[] {
   return [
     ...createOnchainLists(deps),
     ...createOnchainMarketRoutes(deps),

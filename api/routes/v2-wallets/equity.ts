@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
@@ -61,7 +61,11 @@ const finalOf = (points: readonly EquityPoint[], from: number, to: number): numb
   rounded(points.at(-1)?.pnl ?? 0n, from, to);
 
 /** GET /v2/trader/{wallet}/equity: equity curve of a wallet. */
-export function createEquityRoute(deps: { readers: Readers; cache: TtlCache; rateLimitStore: RateLimitStore }): Route {
+export function createEquityRoute(deps: {
+  readers: Readers;
+  cache: ResponseCache;
+  rateLimitStore: RateLimitStore;
+}): Route {
   const { readers, cache, rateLimitStore } = deps;
   return defineRoute({
     ...common,

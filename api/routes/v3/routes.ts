@@ -1,5 +1,5 @@
 import { commonLimits } from '../../../schemas/plans.js';
-import type { TtlCache } from '../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Route } from '../../http/route.js';
 import { createLargestPositionsReader } from '../../leaderboards/largest-positions.js';
 import { createLeaderboardReader } from '../../leaderboards/reader.js';
@@ -29,7 +29,7 @@ import { createWalletPnlSummaryRoutes } from './wallets/pnl-summary.js';
 
 export interface V3Deps {
   readonly tables: Tables;
-  readonly cache: TtlCache;
+  readonly cache: ResponseCache;
   readonly readers: Readers;
 }
 

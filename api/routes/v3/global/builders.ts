@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../../cache/response-cache.js';
 import { ApiError } from '../../../errors/failure.js';
 import { sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, patternParam } from '../../../http/params.js';
@@ -136,7 +136,7 @@ const exampleBuilder = builderFrom(
 );
 
 /** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
-export function createBuilderRoutes(deps: { tables: Tables; cache: TtlCache }): readonly Route[] {
+export function createBuilderRoutes(deps: { tables: Tables; cache: ResponseCache }): readonly Route[] {
   const load = async (sort: Sort) => {
     const { value } = await deps.cache.get('v3 builders', BUILDERS_MS, () =>
       deps.tables.rows<BuilderRow>(buildersSql()),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
-import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../../cache/response-cache.js';
 import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
 import type { TitleLookup } from '../../../fills/titles.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
@@ -46,7 +46,7 @@ function sumByMarket(rows: readonly TokenDayRow[], marketOf: (token: string) => 
 /** Markets and wallets with the largest volume of the last 24 hours, and open markets that end soon. */
 export function createLastDayRoutes(deps: {
   readonly tables: Tables;
-  readonly cache: TtlCache;
+  readonly cache: ResponseCache;
   readonly titlesOf: TitleLookup;
   readonly views: MarketViews;
 }): readonly Route[] {

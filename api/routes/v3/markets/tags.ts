@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../../cache/response-cache.js';
 import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalog/markets.sql.js';
 import { ApiError } from '../../../errors/failure.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
@@ -16,7 +16,7 @@ const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 /** GET /v3/tags, and the markets of a tag. */
-export function createTagRoutes(deps: { tables: Tables; cache: TtlCache; views: MarketViews }): readonly Route[] {
+export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; views: MarketViews }): readonly Route[] {
   const { tables, cache } = deps;
   const { ranked } = deps.views;
 

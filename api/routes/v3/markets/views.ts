@@ -1,4 +1,4 @@
-import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../../cache/response-cache.js';
 import { createCachedLookup, identityCodec, type Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
@@ -18,7 +18,7 @@ const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(v
 
 export interface MarketViewsDeps {
   readonly tables: Tables;
-  readonly cache: TtlCache;
+  readonly cache: ResponseCache;
   readonly conditionsOf: Lookup<Condition>;
   readonly nowMs: () => number;
 }

@@ -1,4 +1,4 @@
-import type { TtlCache } from '../../../cache/ttl-cache.js';
+import type { ResponseCache } from '../../../cache/response-cache.js';
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
 import type { FillReader } from '../../../fills/reader.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
@@ -29,7 +29,7 @@ export interface HoldersRequest {
 export interface HolderPagesDeps {
   readonly positions: PositionReader;
   readonly fills: FillReader;
-  readonly cache: TtlCache;
+  readonly cache: ResponseCache;
 }
 
 /** Pages of the positions in the selected tokens. `selectionName` identifies the selection. */

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createTtlCache } from './ttl-cache.js';
+import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { bytesOf } from './bytes-of.js';
+import { createResponseCache } from './response-cache.js';
 
-function setup(maxEntries = 10) {
+function setup() {
   const clock = { nowMs: 0 };
-  const cache = createTtlCache({ maxEntries, nowMs: () => clock.nowMs });
+  const cache = createResponseCache({ nowMs: () => clock.nowMs });
   let loads = 0;
   const load = async () => {
     loads += 1;
@@ -12,7 +14,7 @@ function setup(maxEntries = 10) {
   return { clock, cache, load, loads: () => loads };
 }
 
-describe('createTtlCache', () => {
+describe('createResponseCache', () => {
   it('returns a cached value with its age until its time to live is over', async () => {
     const { clock, cache, load } = setup();
     expect(await cache.get('k', 100, load)).toEqual({ value: 1, ageMs: 0, hit: false });
@@ -70,28 +72,6 @@ describe('createTtlCache', () => {
     expect((await cache.get('z', 100, load)).hit).toBe(false);
   });
 
-  it('keeps at most maxEntries, evicting the oldest', async () => {
-    const { cache, load } = setup(2);
-    await cache.get('a', 100, load);
-    await cache.get('b', 100, load);
-    await cache.get('c', 100, load);
-    expect((await cache.get('c', 100, load)).hit).toBe(true);
-    expect((await cache.get('b', 100, load)).hit).toBe(true);
-    expect((await cache.get('a', 100, load)).hit).toBe(false);
-  });
-
-  it('removes expired entries before others', async () => {
-    const clock = { nowMs: 0 };
-    const cache = createTtlCache({ maxEntries: 10, nowMs: () => clock.nowMs, weigh: () => 5, maxWeight: 10 });
-    const load = async () => 'value';
-    await cache.get('long', 3_600_000, load);
-    await cache.get('short', 1_000, load);
-    clock.nowMs = 20_000;
-    await cache.get('new', 1_000, load);
-    expect((await cache.get('long', 3_600_000, load)).hit).toBe(true);
-    expect((await cache.get('new', 1_000, load)).hit).toBe(true);
-  });
-
   it('does not return a value from the future after the clock is set back', async () => {
     const { clock, cache, load } = setup();
     clock.nowMs = 1000;
@@ -101,46 +81,62 @@ describe('createTtlCache', () => {
   });
 });
 
-it('evicts the oldest entries beyond maxWeight', async () => {
-  const cache = createTtlCache({ maxEntries: 100, nowMs: () => 0, weigh: (value) => Number(value), maxWeight: 10 });
+it('evicts the least recently used entries beyond maxBytes, and does not keep a value above half of it', async () => {
+  const cache = createResponseCache({ maxBytes: 8_000, nowMs: () => 0 });
   const loads: string[] = [];
-  const get = (key: string, weight: number) =>
+  const get = (key: string, length = 3_000) =>
     cache.get(key, 1000, async () => {
       loads.push(key);
-      return weight;
+      return 'x'.repeat(length);
     });
-  await get('a', 4);
-  await get('b', 4);
-  await get('a', 4);
-  await get('c', 4);
-  await get('b', 4);
-  await get('a', 4);
-  await get('huge', 11);
-  await get('huge', 11);
-  expect(loads).toEqual(['a', 'b', 'c', 'a', 'huge', 'huge']);
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
+  expect(loads).toEqual(['a', 'b', 'c', 'b']);
+  for (let n = 0; n < 2; n++) await get('huge', 5_000);
+  expect(loads).toEqual(['a', 'b', 'c', 'b', 'huge', 'huge']);
 });
 
-it('evicts the entry that loads fastest among the oldest', async () => {
-  let nowMs = 0;
-  const cache = createTtlCache({ maxEntries: 3, nowMs: () => nowMs });
-  const load = (key: string, tookMs: number) =>
-    cache.get(key, 60_000, async () => {
-      nowMs += tookMs;
-      return key;
-    });
-  await load('slow', 100);
-  await load('fast', 1);
-  await load('also slow', 90);
-  await load('new', 50);
-  const hits = [];
-  for (const key of ['slow', 'also slow', 'new']) hits.push((await load(key, 0)).hit);
-  expect(hits).toEqual([true, true, true]);
-  expect((await load('fast', 200)).hit).toBe(false);
+it('removes expired entries and counts hits, misses and bytes', async () => {
+  const clock = { nowMs: 0 };
+  const metrics = createMetrics({ process: 'api', defaults: false });
+  const cache = createResponseCache({ nowMs: () => clock.nowMs, metrics });
+  const bytes = async () => Number(/api_cache_bytes\b.* (\d+)\n/.exec(await metrics.registry.metrics())?.[1]);
+  const load = async () => 'x'.repeat(10_000);
+  await cache.get('long', 3_600_000, load);
+  const one = await bytes();
+  for (const key of ['a', 'b', 'c']) await cache.get(key, 1_000, load);
+  expect(await bytes()).toBeGreaterThan(3 * one);
+  clock.nowMs = 20_000;
+  await cache.get('new', 1_000, load);
+  expect(await bytes()).toBeLessThan(3 * one);
+  expect((await cache.get('long', 3_600_000, load)).hit).toBe(true);
+  await Promise.all([cache.get('d', 1_000, load), cache.get('d', 1_000, load)]);
+  const text = await metrics.registry.metrics();
+  for (const count of ['hit".* 1', 'miss".* 6', 'shared".* 1'])
+    expect(text).toMatch(new RegExp(`requests_total.*${count}\n`));
+});
+
+it('loads for every request when it is switched off', async () => {
+  const cache = createResponseCache({ maxBytes: 0, nowMs: () => 0 });
+  let loads = 0;
+  const get = () => cache.get('k', 1000, async () => ++loads);
+  expect(await Promise.all([get(), get()])).toEqual([
+    { value: 1, ageMs: 0, hit: false },
+    { value: 2, ageMs: 0, hit: false },
+  ]);
+});
+
+it('bytesOf estimates by a sample and grows with the data', () => {
+  const row = (n: number) => ({ id: `0x${'ab'.repeat(32)}`, size: BigInt(n), tags: ['nba', 'nfl'], at: n, none: null });
+  const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n));
+  expect(bytesOf(rows(20_000)) / bytesOf(rows(10))).toBeCloseTo(2_000, -2);
+  expect(bytesOf(row(1))).toBe(24 + 5 * 8 + (16 + 66) + 24 + (16 + 2 * 8 + 2 * 19) + 8 + 8);
+  expect(bytesOf(new Map([['key', 'value']]))).toBe(24 + 8 + 19 + 8 + 21);
+  expect([bytesOf([]), bytesOf(new Set([1])), bytesOf(undefined)]).toEqual([16, 40, 8]);
 });
 
 it('neither returns a value of another dataVersion nor waits for its load', async () => {
   let version = 'half';
-  const cache = createTtlCache({ maxEntries: 10, nowMs: () => 0, dataVersion: () => version });
+  const cache = createResponseCache({ nowMs: () => 0, dataVersion: () => version });
   let finish: (value: string) => void = () => undefined;
   const early = cache.get('k', 60_000, () => new Promise<string>((resolve) => (finish = resolve)));
   version = 'all';
