@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -71,9 +71,13 @@ const pathOf = async (table: string) =>
   );
 
 // SIGTERM: the insert failed after its token was written, then the engine was closed.
-it.each(['SIGKILL', 'SIGTERM'] as const)(
+it.each([
+  ['SIGKILL', 'SIGKILL'],
+  ['SIGTERM', 'SIGTERM'],
+  ['SIGKILL, when another process has got the pid', 'SIGKILL'],
+] as const)(
   'an insert without a part, whose token was written before %s, is complete exactly once after a repeat',
-  async (signal) => {
+  async (state, signal) => {
     const engine = 'SETTINGS non_replicated_deduplication_window = 1000';
     await query('CREATE DATABASE product', {}, 'default');
     await query(`CREATE TABLE trades (n UInt64, chunk UInt64) ENGINE = MergeTree ORDER BY n ${engine}`);
@@ -83,6 +87,10 @@ it.each(['SIGKILL', 'SIGTERM'] as const)(
     for (const chunk of [0, 1, 2]) await insert(chunk);
     const trades = await pathOf('trades');
     await end(signal);
+    if (state.includes('another')) {
+      const status = join(dataDir, 'clickhouse', 'status');
+      writeFileSync(status, readFileSync(status, 'utf8').replace(/^PID: \d+/m, `PID: ${process.pid}`));
+    }
     // Simulates the state in which the newest part of `trades` was not committed although its token was written, but the part of the view was committed.
     const [newest] = partsOf(trades).sort((a, b) => Number(b.split('_')[2]) - Number(a.split('_')[2]));
     expect(readFileSync(join(trades, 'deduplication_logs', 'deduplication_log_1.txt'), 'utf8')).toContain(newest);

@@ -4,6 +4,7 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { catalogSink } from '../../processors/catalog/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
@@ -13,6 +14,7 @@ import type { Sink } from '../../processors/sink/sink.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
+import { catalogMarket } from '../support/catalog-market.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
@@ -23,7 +25,7 @@ const CHECK_EVERY = 20;
 const FEED = 'BTC/USD';
 const codec = createCodec();
 const logger = silentLogger();
-const sinkDefinitions = [fillsSink, oracleSink];
+const sinkDefinitions = [fillsSink, oracleSink, catalogSink];
 let clickhouse: TestClickHouse;
 beforeAll(async () => {
   clickhouse = await startTestClickHouse();
@@ -33,7 +35,7 @@ afterAll(() => clickhouse.stop());
 interface SinkWorld {
   readonly log: MemoryLog;
   readonly live: ClickHouse;
-  /** Adds fills and ticks to the log. */
+  /** Adds fills, ticks and versions of markets to the log. */
   grow(count: number): Promise<void>;
   check(): Promise<readonly string[]>;
 }
@@ -47,6 +49,7 @@ async function createWorld(name: string): Promise<SinkWorld> {
   await log.ensureTopics(allTopics);
   let fills = 0;
   let ticks = 0;
+  let versions = 0;
   return {
     log,
     live,
@@ -63,6 +66,17 @@ async function createWorld(name: string): Promise<SinkWorld> {
         return { key: FEED, partition: 0, timestampMs: tick.timestamp_ms, value: codec.encode('price_tick', tick) };
       });
       await log.append(topics.oracleTicks.name, prices);
+      const markets = Array.from({ length: count }, () => {
+        versions += 1;
+        // Every market has several versions, of the same chunk and of others; its tags change.
+        const market = catalogMarket(1 + ((versions * 5) % 17), {
+          question: `version ${versions}`,
+          tag_slugs: ['all', `tag-${versions % 3}`],
+        });
+        const value = codec.encode('catalog_market', market);
+        return { key: `market:${market.condition_id}`, timestampMs: versions, value };
+      });
+      await log.append(topics.catalog.name, markets);
     },
     async check() {
       const { signal } = new AbortController();
@@ -99,6 +113,21 @@ function losing(store: ClickHouse, calls: number): TableStore {
       left -= 1;
       if (left < 0) throw new RetryableError('ClickHouse cannot be reached: connect ECONNREFUSED');
       await store.insertBytes(...call);
+    },
+  };
+}
+
+/** A store whose process dies at its n-th insert: the insert is not sent, or its response does not arrive; later ones are not sent. */
+function dyingAt(store: ClickHouse, insert: number, sent: boolean, died: () => void): TableStore {
+  let count = 0;
+  return {
+    ...store,
+    async insertBytes(...call) {
+      count += 1;
+      if (count < insert) return store.insertBytes(...call);
+      if (count === insert && sent) await store.insertBytes(...call);
+      died();
+      throw new RetryableError('ClickHouse cannot be reached: socket hang up');
     },
   };
 }
@@ -140,5 +169,26 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
     }
     for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
     expect(await world.check()).toEqual([]);
+  });
+
+  it('finds the tables identical after a death before and after each insert of a chunk, with other chunks after each restart', async () => {
+    const world = await createWorld('after_deaths');
+    await world.grow(10);
+    for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
+    // A sink inserts its newest chunk again, then the next: twice the row of `chunks`, markets, tokens and quotes.
+    const inserts = 2 * (1 + 3);
+    for (let insert = 1; insert <= inserts; insert++)
+      for (const sent of [false, true]) {
+        await world.grow(5);
+        const stop = new AbortController();
+        const store = dyingAt(world.live, insert, sent, () => stop.abort());
+        await smallSink(catalogSink, world.log, store, 2 + (insert % 4)).sink.run(stop.signal);
+      }
+    for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live, 50).sink);
+    expect(await world.check()).toEqual([]);
+    const [row] = await world.live.query<{ markets: string; tokens: string; quotes: string }>(
+      'SELECT (SELECT count() FROM markets FINAL) AS markets, (SELECT count() FROM tokens FINAL) AS tokens, (SELECT count() FROM token_quotes FINAL) AS quotes',
+    );
+    expect(row).toEqual({ markets: '17', tokens: '34', quotes: '34' });
   });
 });

@@ -72,9 +72,17 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     `--compiled_expression_cache_size=${8 * megabyte}`,
     '--background_pool_size=2',
   ];
-  repairTokens(directory, logger);
+  const connect = () => openNativeConnection(native, directory, connectionArgs);
+  const namesOther = isOpenElsewhere(statusPid(directory));
+  if (!namesOther) repairTokens(directory, logger);
   // Open until close(): the engine shuts down when its last connection closes.
-  const anchor = openNativeConnection(native, directory, connectionArgs);
+  let anchor = connect();
+  if (namesOther) {
+    // It could be opened, so its last process has ended and another one has its pid, as is usual in containers, whose pids start from 1.
+    native.CloseConnection(anchor);
+    repairTokens(directory, logger);
+    anchor = connect();
+  }
   let counter = 0;
   let closed = false;
 
@@ -154,7 +162,6 @@ const isOpenElsewhere = (pid: number): boolean => pid > 0 && pid !== process.pid
 
 /** Makes inserts repeatable that the last process did not finish: it was killed, or the insert failed after its token was written. */
 function repairTokens(directory: string, logger: Logger): void {
-  if (isOpenElsewhere(statusPid(directory))) return;
   for (const { table, part } of dropUnusedTokens(directory))
     logger.warn({ table, part }, 'dropped the deduplication token of an unfinished insert');
 }
