@@ -22,7 +22,7 @@ const marketsSql = (rows: number, offset: number): Sql => ({
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
 /** Capacity of the market caches. */
-const MAX_MARKETS = 100_000;
+const MAX_MARKETS = 40_000;
 /** Limits a pass to a few hundredths of a core. */
 const MIN_IDLE_RATIO = 30;
 

@@ -1,5 +1,4 @@
-import { yieldToEventLoop } from '../../infra/event-loop.js';
-import { createTextStore } from '../cache/text-store.js';
+import { LRUCache } from 'lru-cache';
 import type { ChangeFeed } from './change-feed.js';
 import type { WatchedTable } from './change-feed.sql.js';
 
@@ -15,25 +14,26 @@ const FOUND_TTL_MS = 30_000;
 const MISSING_TTL_MS = 1_000;
 /** Lifetime of entries that are invalidated by changes: bounds the effect of a rebuilt table. */
 const INVALIDATED_TTL_MS = 1_800_000;
-const MAX_ENTRIES = 10_000;
-/** Fill ratio from which references are recorded: below it nothing is evicted. */
-const NEARLY_FULL_RATIO = 0.9;
+const DEFAULT_MAX_SIZE = 10_000;
+/** Fill ratio up to which values are prefetched. */
+const PREFETCH_RATIO = 0.9;
 /** Ids per query. */
 const READ_BATCH = 2_000;
-/** Decoding this many takes one or two milliseconds; the lookup yields to the event loop between batches. */
-const DECODE_BATCH = 200;
+
+interface Entry<T> {
+  readonly value: T;
+  readonly untilMs: number;
+}
 
 export interface CachedLookupOptions<T> {
   /** Ids that are not in the result are unknown. */
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly unknown: T;
   readonly nowMs: () => number;
-  /** Maximum number of entries. */
-  readonly maxEntries?: number;
-  /** Maximum bytes of all entries, for values of very different sizes. */
-  readonly maxBytes?: number;
-  /** Encoding of cached values as text, outside of the garbage-collected heap. */
-  readonly codec: TextCodec<T>;
+  /** Maximum sum of the sizes of all entries. */
+  readonly maxSize?: number;
+  /** Size of an entry, a positive integer; default: 1. */
+  readonly sizeOf?: (value: T) => number;
   /** False for a cached value that must be read again. */
   readonly isFresh?: (value: T) => boolean;
   /** Invalidation by table changes; without it entries expire after 30 s, unknown ones after 1 s. */
@@ -45,64 +45,35 @@ export interface CachedLookupOptions<T> {
   };
 }
 
-export interface TextCodec<T> {
-  readonly pack: (value: T) => string;
-  readonly unpack: (text: string) => T;
-  /** `latin1`: only for texts with code units below 256, one byte each. Default: UTF-8. */
-  readonly encoding?: 'latin1';
-}
-
-/** Adds null to the values of a codec, as empty text. `codec` never packs a value as empty text. */
-export const nullableCodec = <T>(codec: TextCodec<T>): TextCodec<T | null> => ({
-  ...codec,
-  pack: (value) => (value === null ? '' : codec.pack(value)),
-  unpack: (text) => (text === '' ? null : codec.unpack(text)),
-});
-
-/** Codec of values that are texts. */
-export const identityCodec: TextCodec<string> = { pack: (text) => text, unpack: (text) => text };
-
-/**
- * Creates a lookup that reads only ids that are not cached. Evicts entries by the clock algorithm, an approximation of least recently used: exact LRU
- * order would cost more on every lookup than the cached values save.
- */
+/** Creates a lookup that reads only ids that are not cached. Callers share the cached values and do not change them. */
 export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLookup<T> {
-  const { invalidation, codec } = options;
-  const maxEntries = options.maxEntries ?? (options.maxBytes === undefined ? MAX_ENTRIES : Number.POSITIVE_INFINITY);
-  const maxBytes = options.maxBytes ?? Number.POSITIVE_INFINITY;
+  const { invalidation, sizeOf = () => 1, isFresh = () => true, maxSize = DEFAULT_MAX_SIZE } = options;
   const foundTtlMs = invalidation === undefined ? FOUND_TTL_MS : INVALIDATED_TTL_MS;
   const missingTtlMs = invalidation === undefined ? MISSING_TTL_MS : INVALIDATED_TTL_MS;
-  const store = createTextStore({ encoding: codec.encoding });
-  /** Ids that changed during each running read; 'all' for everything. */
+  const entries = new LRUCache<string, Entry<T>>({
+    maxSize,
+    sizeCalculation: ({ value }) => sizeOf(value),
+  });
+  /** Ids that changed during each running read. */
   const pendingReads = new Set<{ all: boolean; readonly ids: Set<string> }>();
-  const nearlyFull = () => store.size > maxEntries * NEARLY_FULL_RATIO || store.bytes > maxBytes * NEARLY_FULL_RATIO;
 
   invalidation?.changes.subscribe(invalidation.tables, (ids, source, sinceS) => {
     for (const reading of pendingReads) {
       if (ids === null) reading.all = true;
       else for (const id of ids) reading.ids.add(id);
     }
-    if (ids === null) {
-      store.clear();
-      return;
-    }
-    for (const id of ids) {
-      const stored = store.get(id);
-      if (stored === undefined) continue;
-      const value = codec.unpack(stored.text);
-      const next = invalidation.update?.(value, source, sinceS);
-      if (next === undefined) store.delete(id);
-      else if (next !== value) store.set(id, { ...stored, text: codec.pack(next) });
+    if (ids === null) entries.clear();
+    for (const id of ids ?? []) {
+      const cached = entries.peek(id);
+      if (cached === undefined) continue;
+      const next = invalidation.update?.(cached.value, source, sinceS);
+      if (next === undefined) entries.delete(id);
+      else if (next !== cached.value) entries.set(id, { ...cached, value: next });
     }
   });
 
-  /** Cached text of an id, unless it is expired. */
-  const unexpiredText = (id: string, nowMs: number): string | undefined => {
-    const stored = store.get(id);
-    return stored === undefined || nowMs >= stored.expiresAtS * 1000 ? undefined : stored.text;
-  };
-  const isCurrent = (value: T): boolean => options.isFresh?.(value) !== false;
-
+  const ifCurrent = (cached: Entry<T> | undefined): Entry<T> | undefined =>
+    cached !== undefined && options.nowMs() < cached.untilMs && isFresh(cached.value) ? cached : undefined;
   const readSome = async (ids: readonly string[], onValue: (id: string, value: T) => void): Promise<void> => {
     const nowMs = options.nowMs();
     const changed = { all: false, ids: new Set<string>() };
@@ -114,8 +85,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
         const value = found ?? options.unknown;
         onValue(id, value);
         if (changed.all || changed.ids.has(id)) continue;
-        const untilMs = nowMs + (found === undefined ? missingTtlMs : foundTtlMs);
-        store.set(id, { text: codec.pack(value), expiresAtS: Math.ceil(untilMs / 1000) });
+        entries.set(id, { value, untilMs: nowMs + (found === undefined ? missingTtlMs : foundTtlMs) });
       }
     } finally {
       pendingReads.delete(changed);
@@ -125,33 +95,23 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
   const lookup: Lookup<T> = async (ids) => {
     if (ids.length === 0) return new Map();
     await invalidation?.changes.sync();
-    const nowMs = options.nowMs();
     const found = new Map<string, T>();
     const missing: string[] = [];
     for (const id of new Set(ids)) {
-      if (found.size > 0 && found.size % DECODE_BATCH === 0) await yieldToEventLoop();
-      const text = unexpiredText(id, nowMs);
-      const value = text === undefined ? undefined : codec.unpack(text);
-      const isCached = value !== undefined && isCurrent(value);
+      const cached = ifCurrent(entries.get(id));
       // A missing id keeps its position in the result's order.
-      found.set(id, isCached ? value : options.unknown);
-      if (!isCached) missing.push(id);
-      else if (nearlyFull()) store.markReferenced(id);
+      found.set(id, cached === undefined ? options.unknown : cached.value);
+      if (cached === undefined) missing.push(id);
     }
     for (let at = 0; at < missing.length; at += READ_BATCH)
       await readSome(missing.slice(at, at + READ_BATCH), (id, value) => found.set(id, value));
-    while (store.size > maxEntries || store.bytes > maxBytes) store.evictOne();
     return found;
   };
   const prefetch = async (ids: readonly string[]): Promise<void> => {
     await invalidation?.changes.sync();
-    const nowMs = options.nowMs();
-    // Most ids are cached: they are decoded only if freshness depends on the value.
-    const missing = ids.filter((id) => {
-      const text = unexpiredText(id, nowMs);
-      return text === undefined || (options.isFresh !== undefined && !isCurrent(codec.unpack(text)));
-    });
-    for (let at = 0; at < missing.length && !nearlyFull(); at += READ_BATCH)
+    // Does not count as a use: requests decide what stays cached.
+    const missing = ids.filter((id) => ifCurrent(entries.peek(id)) === undefined);
+    for (let at = 0; at < missing.length && entries.calculatedSize <= maxSize * PREFETCH_RATIO; at += READ_BATCH)
       await readSome(missing.slice(at, at + READ_BATCH), () => undefined);
   };
   return Object.assign(lookup, { prefetch });

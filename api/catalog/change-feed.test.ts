@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Sql, Tables } from '../tables/port.js';
-import { createCachedLookup, identityCodec } from './cached-lookup.js';
+import { createCachedLookup } from './cached-lookup.js';
 import { createChangeFeed } from './change-feed.js';
 import { type WatchedTable, watchedTables } from './change-feed.sql.js';
 
@@ -109,7 +109,6 @@ it('createCachedLookup drops changed ids, also those that changed while they wer
       return found;
     },
     unknown: 'unknown',
-    codec: identityCodec,
     nowMs: () => clock.nowMs,
     invalidation: { changes, tables: ['markets'] },
   });

@@ -14,7 +14,6 @@ import {
   type TokenMetadataRow,
   tokenMetadataSql,
 } from './metadata.sql.js';
-import { conditionTokensCodec, flagCodec, marketCodec, resolutionCodec, tokenCodec } from './metadata-codecs.js';
 import { type Resolution, resolutionOf } from './resolution.js';
 
 /** Condition and outcome of a token. */
@@ -84,10 +83,10 @@ export type CachedMetadataLookups = {
   readonly [Kind in keyof MetadataLookups]: MetadataLookups[Kind] & Pick<CachedLookup<unknown>, 'prefetch'>;
 };
 
-/** Capacity in tokens: 50 MB. */
-const MAX_TOKENS = 250_000;
-/** Capacity in conditions: 85 MB of markets, 12 MB of resolutions. */
-const MAX_CONDITIONS = 125_000;
+/** Capacity in tokens: 35 MB. */
+const MAX_TOKENS = 100_000;
+/** Capacity in conditions: 75 MB of markets, 12 MB of resolutions. */
+const MAX_CONDITIONS = 50_000;
 
 const tokenFrom = (row: TokenMetadataRow): TokenMetadata => ({
   conditionId: row.condition_id,
@@ -128,8 +127,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_TOKENS,
-      codec: tokenCodec,
+      maxSize: MAX_TOKENS,
       invalidation: { changes, tables: ['tokens', 'chain_tokens'] },
     }),
     marketsOf: createCachedLookup<MarketMetadata | null>({
@@ -139,8 +137,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_CONDITIONS,
-      codec: marketCodec,
+      maxSize: MAX_CONDITIONS,
       invalidation: { changes, tables: ['markets'] },
     }),
     // Rows never change; a missing one is read again after one second.
@@ -153,7 +150,6 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      codec: conditionTokensCodec,
     }),
     resolutionsOf: createCachedLookup<Resolution | null>({
       read: async (ids) => {
@@ -162,8 +158,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_CONDITIONS,
-      codec: resolutionCodec,
+      maxSize: MAX_CONDITIONS,
       invalidation: { changes, tables: ['resolutions'] },
     }),
     exchangeNegRiskOf: createCachedLookup<boolean | null>({
@@ -173,7 +168,6 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      codec: flagCodec,
       // A token's kind never changes: the first fill decides it.
       invalidation: { changes, tables: ['fills'], update: (value) => (value === null ? undefined : value) },
     }),

@@ -1,4 +1,4 @@
-import { createCachedLookup, type TextCodec } from '../catalog/cached-lookup.js';
+import { createCachedLookup } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
 import type { Tables } from '../tables/port.js';
 import { type HourlyClosesRow, hourlyClosesSql } from './hourly-closes.sql.js';
@@ -15,8 +15,10 @@ export interface HourlyClosesReader {
 const HOUR_S = 3_600;
 /** Cached range: a month and a day. Earlier ranges are read each time. */
 const CACHED_RANGE_S = 31 * 24 * HOUR_S;
-/** Capacity: a month's closes of about 300,000 rarely traded tokens. */
-const MAX_BYTES = 60_000_000;
+/** Capacity: a month's closes of about 100,000 rarely traded tokens. */
+const MAX_BYTES = 40_000_000;
+/** Estimate of an entry without its closes. */
+const ENTRY_BYTES = 250;
 /** Tokens per statement: ids have up to 78 digits, and the parameters of a statement are limited. */
 const TOKEN_BATCH = 4_000;
 
@@ -35,18 +37,6 @@ const packHourlyCloses = (row: HourlyClosesRow): string => {
     place: row.places[n] as number,
   }));
   return packCloses(closes.sort((a, b) => a.endS - b.endS));
-};
-
-/** `<hour with a trade, or empty> <closes>`; empty for a token without trades. */
-const closesCodec: TextCodec<CachedCloses | null> = {
-  encoding: 'latin1',
-  pack: (closes) =>
-    closes === null ? '' : [Number.isFinite(closes.tradedHourS) ? closes.tradedHourS : '', closes.packed].join(' '),
-  unpack(text) {
-    if (text === '') return null;
-    const at = text.indexOf(' ');
-    return { packed: text.slice(at + 1), tradedHourS: at === 0 ? Number.POSITIVE_INFINITY : Number(text.slice(0, at)) };
-  },
 };
 
 /** Reads hourly closes of tokens; caches those of the last month until an hour with a trade has ended. */
@@ -69,8 +59,8 @@ export function createHourlyClosesReader(deps: {
     read: (ids) => read(ids, hourOf(nowS()) - CACHED_RANGE_S),
     unknown: null,
     nowMs: deps.nowMs,
-    maxBytes: MAX_BYTES,
-    codec: closesCodec,
+    maxSize: MAX_BYTES,
+    sizeOf: (closes) => ENTRY_BYTES + (closes?.packed.length ?? 0),
     isFresh: (closes) => closes === null || closes.tradedHourS + HOUR_S > nowS(),
     invalidation: {
       changes: deps.changes,

@@ -1,25 +1,11 @@
-import { type CachedLookup, createCachedLookup, type TextCodec } from '../catalog/cached-lookup.js';
+import { type CachedLookup, createCachedLookup } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
 import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
 
-/** Capacity in prices: 35 MB. */
-const MAX_CACHED_PRICES = 250_000;
-
-const priceCodec: TextCodec<Price> = {
-  encoding: 'latin1',
-  pack: ({ usd, source, updatedAtS }) => (usd === null ? '' : [usd, source, updatedAtS ?? ''].join(' ')),
-  unpack(text) {
-    if (text === '') return unpriced;
-    const [usd = '', source, updatedAt = ''] = text.split(' ');
-    return {
-      usd: BigInt(usd),
-      source: source as Price['source'],
-      updatedAtS: updatedAt === '' ? null : Number(updatedAt),
-    };
-  },
-};
+/** Capacity in prices: 20 MB. */
+const MAX_CACHED_PRICES = 100_000;
 
 /** A mid price is read again after this number of seconds. */
 const MID_PRICE_TTL_S = 60;
@@ -37,8 +23,7 @@ export const createPriceLookup = (deps: {
     },
     unknown: unpriced,
     nowMs: deps.nowMs,
-    maxEntries: MAX_CACHED_PRICES,
-    codec: priceCodec,
+    maxSize: MAX_CACHED_PRICES,
     isFresh: ({ source, updatedAtS }) =>
       source !== 'clob_mid' || updatedAtS === null || deps.nowMs() / 1000 - updatedAtS < MID_PRICE_TTL_S,
     invalidation: {

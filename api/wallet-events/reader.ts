@@ -35,7 +35,6 @@ export function createWalletEventReader(deps: { tables: Tables; nowMs: () => num
     },
     questionCounts: createCachedLookup({
       unknown: 0,
-      codec: { pack: String, unpack: Number },
       nowMs: deps.nowMs,
       read: async (ids) => {
         const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));

@@ -1,5 +1,5 @@
 import type { ResponseCache } from '../../../cache/response-cache.js';
-import { createCachedLookup, identityCodec, type Lookup } from '../../../catalog/cached-lookup.js';
+import { createCachedLookup, type Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
 import type { RequestContext } from '../../../http/route.js';
@@ -30,7 +30,6 @@ export function createMarketViews(deps: MarketViewsDeps) {
   const { tables, cache, conditionsOf } = deps;
   const labelsOf = createCachedLookup<string>({
     unknown: '',
-    codec: identityCodec,
     nowMs: deps.nowMs,
     read: async (slugs) => {
       const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
