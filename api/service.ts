@@ -67,11 +67,8 @@ import { createPublicStatusRoute } from './routes/status/public-status.js';
 import { createStatusRoute } from './routes/status/status.js';
 import { createTableFacts } from './routes/status/table-facts.js';
 import { createOrderBookRoutes } from './routes/v1-order-books/routes.js';
-import { createV1PnlRoute, DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
-import { createV1PositionsRoutes } from './routes/v1-wallets/positions.js';
-import { createResolveRoute } from './routes/v1-wallets/resolve.js';
-import { createTopTradersRoute } from './routes/v1-wallets/traders.js';
-import { createV1TradesRoutes } from './routes/v1-wallets/trades.js';
+import { DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
+import { createV1WalletRoutes } from './routes/v1-wallets/routes.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
 import { createV3Routes } from './routes/v3/routes.js';
@@ -209,11 +206,7 @@ export function createService(deps: ServiceDeps): Service {
     createPriceRoute({ tables, cache }),
     createEventSearchRoute({ tables, cache, prices: readers.prices }),
     createEventRoute({ tables, cache, prices: readers.prices }),
-    ...createV1TradesRoutes({ readers }),
-    ...createV1PositionsRoutes({ readers }),
-    createTopTradersRoute({ readers, rateLimitStore: deps.rateLimitStore }),
-    createV1PnlRoute({ readers, cache }),
-    createResolveRoute({ tables, cache, chain: deps.chainState, profiles: deps.profiles }),
+    ...createV1WalletRoutes({ ...deps, readers }),
     ...createOrderBookRoutes({ orderBooks, readers }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
     ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),

@@ -246,6 +246,7 @@ it.each<[string, number]>([
   ['/v1/markets/market-3/trades', 3 * RANGE + TITLES],
   [`/v1/markets/${C}/trades?user=${W},${wallet(9)}`, 3 * RANGE + TITLES],
   [`/v1/resolve/${W}`, 2 * 6 * RANGE],
+  [`/v1/wallets/${W}/summary`, 9 * RANGE + PRICE_ROWS],
   ['/v2/onchain/positions', RANGE + (7 * TITLES) / 2],
   [`/v2/onchain/positions?order=asc&pagination_key=${W}-5`, RANGE + (7 * TITLES) / 2],
   [`/v2/onchain/positions?token_id=${token(5)}`, RANGE],

@@ -17,6 +17,63 @@ afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;
 
+describe('/v1/wallets/{wallet}/summary', () => {
+  const summary = (wallet: string) => api.ok<Row>(`/v1/wallets/${wallet}/summary`, key);
+  const empty = {
+    realized_pnl: 0,
+    unrealized_pnl: 0,
+    net_pnl: 0,
+    realized_pnl_1d: 0,
+    realized_pnl_7d: 0,
+    realized_pnl_30d: 0,
+    volume: 0,
+    fees: 0,
+    fees_in_shares: 0,
+    positions: 0,
+    open_positions: 0,
+    open_value: 0,
+    redeemable_value: 0,
+    fills: 0,
+    first_trade_at: null,
+    last_trade_at: null,
+    complete: true,
+  };
+
+  it('adds up the positions of a wallet, and equals the newest point of its PnL series', async () => {
+    // 100 Yes at 0.40 are worth 0.42 each; 40 were sold 0.05 above cost, 9.9 Rain shares of 0.90 redeemed for 1, a tenth of a share was the fee.
+    expect(await summary(alice.toUpperCase().replace('0X', '0x'))).toEqual({
+      wallet: alice,
+      realized_pnl: 2 + 0.99,
+      unrealized_pnl: 42 - 40,
+      net_pnl: 2 + 0.99 + 2 - 0.25 - 0.09,
+      realized_pnl_1d: 2.99,
+      realized_pnl_7d: 2.99,
+      realized_pnl_30d: 2.99,
+      volume: 40 + 20 + 4 + 9 + 18,
+      fees: 0.25,
+      fees_in_shares: 0.09,
+      positions: 2,
+      open_positions: 1,
+      open_value: 42,
+      redeemable_value: 0,
+      fills: 4,
+      first_trade_at: T,
+      last_trade_at: T + 6,
+      complete: true,
+    });
+    const { series } = await api.ok<{ series: Row[] }>(`/v1/trader/${alice}/pnl?period=1D`, key);
+    expect(series.at(-1)?.pnl).toBe(4.65);
+  });
+
+  it('says that changes are missing, and has zeros for a wallet without history', async () => {
+    expect(await summary(carol)).toMatchObject({ realized_pnl: 0, open_positions: 1, open_value: 29, complete: false });
+    expect(await summary(dave)).toEqual({ wallet: dave, ...empty, positions: 1, open_positions: 1, open_value: 8.4 });
+    const nobody = `0x${'12'.repeat(20)}`;
+    expect(await summary(nobody)).toEqual({ wallet: nobody, ...empty });
+    expect((await api.get('/v1/wallets/0x12/summary', key)).status).toBe(400);
+  });
+});
+
 describe('/v1/wallets/{addr}/positions', () => {
   type Body = { wallet: string; count: number; positions: Row[] };
   const get = (path: string) => api.ok<Body>(`/v1/wallets/${path}`, key);
