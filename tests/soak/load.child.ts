@@ -14,6 +14,7 @@ export interface LoadOptions {
   readonly hostile: number;
   readonly analysts: number;
   readonly seed: number;
+  readonly wallets: number;
 }
 
 /** Responses by client and status; `unreachable`: no response, as while a process restarts. */
@@ -34,7 +35,7 @@ let n = 0;
 async function rest(): Promise<void> {
   for (;;) {
     n += 1;
-    const wallet = walletOf(randomInt(2_000, options.seed, n));
+    const wallet = walletOf(randomInt(options.wallets, options.seed, n));
     const paths = [
       '/v3/trades?limit=100',
       `/v3/wallets/${wallet}/positions?limit=50`,

@@ -90,11 +90,11 @@ async function kill(product: Product, process_: ProcessName): Promise<number | n
 }
 
 async function soak(options: SoakArguments): Promise<SoakResult> {
-  const { minutes, rate, seed, killEveryS } = options;
+  const { minutes, rate, seed, killEveryS, wallets } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-soak-'));
   const stops: (() => unknown)[] = [() => rmSync(dataDir, { recursive: true, force: true })];
   try {
-    const upstreams = child<UpstreamMessage>('upstreams.child.js', { seed, rate } satisfies UpstreamOptions);
+    const upstreams = child<UpstreamMessage>('upstreams.child.js', { seed, rate, wallets } satisfies UpstreamOptions);
     stops.push(upstreams.stop);
     const { env } = (await upstreams.ask(null, isReady)).ready;
     const productEnv = { ...env, LOG_LEVEL: 'warn' };
@@ -105,12 +105,19 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
     await untilLoaded(product, 300_000);
     const address = `${product.socket}?key=${product.key()}&notices=1&heartbeat_interval=5`;
     const subscribers = child<SubscribersMessage>('subscribers.child.js', {
-      ...{ address, seed, log: `lmdb:${join(dataDir, 'log')}` },
+      ...{ address, seed, wallets, log: `lmdb:${join(dataDir, 'log')}` },
       ...SUBSCRIBERS,
     } satisfies SubscribersOptions);
     stops.push(subscribers.stop);
     const load = child<LoadCounts>('load.child.js', {
-      ...{ api: product.api, socket: product.socket, clickhouse: product.clickhouse, key: product.key(), seed },
+      ...{
+        api: product.api,
+        socket: product.socket,
+        clickhouse: product.clickhouse,
+        key: product.key(),
+        seed,
+        wallets,
+      },
       ...CLIENTS,
     } satisfies LoadOptions);
     stops.push(load.stop);
@@ -179,7 +186,7 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
     });
     const summary = check.output.match(/"tables":(\d+),"different":\[([^\]]*)\]/);
     return {
-      ...{ minutes, rate, verified, kills, samples, exitCode, tablesCompleteS },
+      ...{ minutes, rate, wallets, verified, kills, samples, exitCode, tablesCompleteS },
       ...{ fillsIn: fills, fillsInTable: rows, distinctFillsInTable: distinct, load: counts },
       rebuild: {
         code: check.code,

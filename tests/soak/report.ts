@@ -13,6 +13,7 @@ export interface Kill {
 export interface SoakResult {
   readonly minutes: number;
   readonly rate: number;
+  readonly wallets: number;
   readonly fillsIn: number;
   readonly fillsInTable: number;
   readonly distinctFillsInTable: number;
@@ -117,7 +118,7 @@ export function reportOf(result: SoakResult): string {
       .join(', '),
   ];
   return [
-    `${result.minutes} minutes, ${result.rate} fills per second, ${result.kills.length} processes ended with SIGKILL.`,
+    `${result.minutes} minutes, ${result.rate} fills per second of ${whole(result.wallets)} wallets, ${result.kills.length} processes ended with SIGKILL.`,
     table(
       [
         'fills in',

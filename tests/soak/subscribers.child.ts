@@ -11,6 +11,7 @@ import { createSoakWorld, filtersOf } from './world.js';
 export interface SubscribersOptions {
   readonly address: string;
   readonly seed: number;
+  readonly wallets: number;
   readonly log: string;
   readonly filtered: number;
   readonly slow: number;
@@ -41,7 +42,7 @@ const SLOW = { readS: 10, pauseS: 40 } as const;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as SubscribersOptions;
 const send = (message: SubscribersMessage) => process.send?.(message);
-const world = createSoakWorld({ seed: options.seed, fillsPerBlock: 0, emptyBlocks: 0 });
+const world = createSoakWorld({ seed: options.seed, wallets: options.wallets, fillsPerBlock: 0, emptyBlocks: 0 });
 const filtered = Array.from({ length: options.filtered }, (_, n) =>
   startSubscriber({ address: options.address, filters: filtersOf(world, options.seed, n), onSlow: 'close' }),
 );

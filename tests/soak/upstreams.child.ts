@@ -7,6 +7,7 @@ import { createSoakWorld } from './world.js';
 export interface UpstreamOptions {
   readonly seed: number;
   readonly rate: number;
+  readonly wallets: number;
 }
 
 export type UpstreamMessage =
@@ -18,10 +19,10 @@ const HISTORY_BLOCKS = 20;
 const FINALITY_BLOCKS = 3;
 const PRICE_INTERVAL_MS = 1_000;
 
-const { seed, rate } = JSON.parse(process.argv[2] ?? '{}') as UpstreamOptions;
+const { seed, rate, wallets } = JSON.parse(process.argv[2] ?? '{}') as UpstreamOptions;
 const send = (message: UpstreamMessage) => process.send?.(message);
 const fillsPerBlock = Math.round(rate * BLOCK_S);
-const world = createSoakWorld({ seed, fillsPerBlock, emptyBlocks: HISTORY_BLOCKS });
+const world = createSoakWorld({ seed, wallets, fillsPerBlock, emptyBlocks: HISTORY_BLOCKS });
 const node = await startFakeNode({
   length: HISTORY_BLOCKS,
   written: world.logsOf,

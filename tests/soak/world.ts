@@ -6,7 +6,6 @@ import { randomInt } from './random.js';
 const ORDER_FILLED_V2: Hex = '0xd543adfd945773f1a62f74f0ee55a5e3b9b1a28262980ba90b1a89f2ea84d8ee';
 const MARKETS = 100;
 const MARKETS_PER_EVENT = 2;
-const WALLETS = 2_000;
 
 const word = (value: number | bigint): string => value.toString(16).padStart(64, '0');
 const hash = (prefix: string, value: number): Hex =>
@@ -21,6 +20,7 @@ interface WorldMarket {
 
 /** Generated venue of the soak: markets with their catalogue, and for each block the logs of its fills; the same for the same seed. */
 export interface SoakWorld {
+  readonly wallets: number;
   readonly markets: readonly WorldMarket[];
   readonly tokens: readonly string[];
   /** Events of the catalogue service. */
@@ -29,8 +29,13 @@ export interface SoakWorld {
 }
 
 /** `fillsPerBlock`: fills of each block after `emptyBlocks`. */
-export function createSoakWorld(options: { seed: number; fillsPerBlock: number; emptyBlocks: number }): SoakWorld {
-  const { seed } = options;
+export function createSoakWorld(options: {
+  seed: number;
+  wallets: number;
+  fillsPerBlock: number;
+  emptyBlocks: number;
+}): SoakWorld {
+  const { seed, wallets } = options;
   const markets = Array.from({ length: MARKETS }, (_, n): WorldMarket => {
     const condition = hash('c0', seed * MARKETS + n + 1);
     return { condition, tokens: tokenPair(addresses.usdcE, condition) as unknown as readonly [string, string] };
@@ -38,7 +43,7 @@ export function createSoakWorld(options: { seed: number; fillsPerBlock: number; 
   const fill = (block: number, index: number) => {
     const random = (below: number, what: number) => randomInt(below, seed, block, index, what);
     const tokens = (markets[random(MARKETS, 1)] as WorldMarket).tokens;
-    const [maker, taker] = [random(WALLETS, 2), random(WALLETS, 3)];
+    const [maker, taker] = [random(wallets, 2), random(wallets, 3)];
     const side = random(2, 4);
     const cents = 1 + random(99, 5);
     const shares = (1 + random(500, 6)) * 10_000;
@@ -57,6 +62,7 @@ export function createSoakWorld(options: { seed: number; fillsPerBlock: number; 
   };
   let last: { readonly block: number; readonly logs: ReturnType<typeof fill>[] } = { block: -1, logs: [] };
   return {
+    wallets,
     markets,
     tokens: markets.flatMap(({ tokens }) => tokens),
     events: Array.from({ length: MARKETS / MARKETS_PER_EVENT }, (_, n) => ({
@@ -97,5 +103,5 @@ export function filtersOf(world: SoakWorld, seed: number, n: number): { tokens?:
   ];
   return n % 2 === 0
     ? { tokens: pick(5, (k) => world.tokens[randomInt(world.tokens.length, seed, n, k, 11)] as string) }
-    : { wallets: pick(20, (k) => walletOf(randomInt(WALLETS, seed, n, k, 12))) };
+    : { wallets: pick(20, (k) => walletOf(randomInt(world.wallets, seed, n, k, 12))) };
 }
