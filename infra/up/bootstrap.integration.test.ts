@@ -41,6 +41,7 @@ it('compiles for `start` without checking types, and for `build` with it, each o
   run('start');
   expect(calls()).toEqual(['compiled']);
   run('build');
+  write('api/.types-a/probe.ts', '');
   run('build');
   run('start');
   expect(calls()).toEqual(['compiled', 'checked and compiled']);

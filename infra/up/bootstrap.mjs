@@ -106,6 +106,8 @@ function sourceHash() {
       a.name < b.name ? -1 : 1,
     )) {
       const child = `${path}/${entry.name}`;
+      // The compiler reads no hidden folders; tests write temporary files there.
+      if (entry.name.startsWith('.')) continue;
       if (entry.isDirectory()) {
         if (child !== 'tests/recorded') visit(child);
       } else if (/\.(ts|json)$/.test(entry.name)) {
