@@ -180,11 +180,18 @@ export const holdingsSql = (wallet: string, most: number): Sql => ({
   singleChunk: true,
 });
 
-/** PnL of all positions of a wallet at current prices, see CurrentPnlFromPositions. Base units, as text. */
+/**
+ * PnL of a position at the current price, after fees, see CurrentPnlFromPositions. Base units. `p`: alias of positions, `q`: alias of token_prices. The cost of an
+ * open position includes that of the shares that were taken as fees, which `avg_price` times shares does not.
+ */
+export const currentPnlOfPositionSql = (p: string, q: string): string =>
+  `(toInt256(${p}.realized_pnl) - toInt256(${p}.fees) - ${p}.fee_cost
+          + if(${p}.size > 0 AND ${q}.source IN ('', 'none'), toInt256(0),
+            intDiv(toInt256(${p}.size - ${p}.received) * toInt256(round(${q}.price * 1000000)) * 2 + 1000000, 2000000) - ${p}.cost))`;
+
+/** PnL of all positions of a wallet at current prices. Base units, as text. */
 export const currentPnlSql = (wallet: string): Sql => ({
-  text: `SELECT toString(sum(toInt256(p.realized_pnl) - toInt256(p.fees) - p.fee_cost
-          + if(p.size > 0 AND q.source IN ('', 'none'), toInt256(0),
-            intDiv(toInt256(p.size - p.received) * toInt256(round(q.price * 1000000)) * 2 + 1000000, 2000000) - p.cost))) AS pnl
+  text: `SELECT toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS pnl
       FROM (
         SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
       ) AS p

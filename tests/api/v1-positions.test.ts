@@ -3,7 +3,7 @@ import type { ApiHarness } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
-import { fillRow, hex32 } from '../support/rows.js';
+import { address, fillRow, hex32 } from '../support/rows.js';
 import { alice, bob, carol, exchange, rain, rainNo, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
@@ -68,8 +68,8 @@ describe('/v1/wallets/{wallet}/summary', () => {
   it('says that changes are missing, and has zeros for a wallet without history', async () => {
     expect(await summary(carol)).toMatchObject({ realized_pnl: 0, open_positions: 1, open_value: 29, complete: false });
     expect(await summary(dave)).toEqual({ wallet: dave, ...empty, positions: 1, open_positions: 1, open_value: 8.4 });
-    const nobody = `0x${'12'.repeat(20)}`;
-    expect(await summary(nobody)).toEqual({ wallet: nobody, ...empty });
+    const untraded = `0x${'12'.repeat(20)}`;
+    expect(await summary(untraded)).toEqual({ wallet: untraded, ...empty });
     expect((await api.get('/v1/wallets/0x12/summary', key)).status).toBe(400);
   });
 });
@@ -377,5 +377,37 @@ describe('/v1/markets/{id}/positions', () => {
       body: { error: `includeTrades is limited to 60 requests per minute per key. Retry after ${retryAtS}` },
     });
     expect((await api.get(`/v1/markets/${rain.slug}/positions`, starterKey)).status).toBe(200);
+  });
+});
+
+// The last test: its wallet would be in the lists of the others.
+describe('/v1/wallets/{wallet}/summary of a wallet with open shares', () => {
+  it('counts shares that were taken as fees as lost, like its PnL series', async () => {
+    const wallet = address(0xfe);
+    const units = (shares: number) => BigInt(shares * 1e6);
+    await insertAccounts(api.clickhouse, [
+      activityOf({
+        wallet,
+        block_number: 103,
+        action: 'BUY',
+        exchange_version: 1,
+        tokens: [snowYes],
+        amounts: [units(100)],
+        usdc: units(40),
+        fee_shares: units(1),
+      }),
+    ]);
+    // 40 USD were paid for 100 shares, of which 99 are left and worth 0.42 each.
+    expect(await api.ok<Row>(`/v1/wallets/${wallet}/summary`, key)).toMatchObject({
+      realized_pnl: 0,
+      unrealized_pnl: 1.98,
+      net_pnl: 1.58,
+      fees: 0,
+      fees_in_shares: 0.4,
+      open_value: 41.58,
+      complete: true,
+    });
+    const { series } = await api.ok<{ series: Row[] }>(`/v1/trader/${wallet}/pnl?period=1D`, key);
+    expect(series.at(-1)?.pnl).toBe(1.58);
   });
 });

@@ -340,6 +340,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       return (minus === '−' ? -1 : 1) * Number(amount.replaceAll(',', ''));
     };
     expect(usdOf('Profit after fees')).toBeCloseTo(usdOf('Profit before fees') - usdOf('Fees'), 1);
+    expect(usdOf('Profit after fees')).toBeCloseTo(newest, 1);
 
     const [realized] = await Promise.all([
       responseOf<{ raw: { points: number } }>(page, '/equity?period=all'),

@@ -24,6 +24,9 @@ interface Shown {
   readonly text: string;
 }
 
+const dollars = (value: number) =>
+  `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+
 describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () => {
   let product: Product;
   let browser: Browser;
@@ -124,8 +127,6 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
 
     const amounts = await cells(page, 'large', 5);
     const large = await rest<{ trades: { transaction_hash: string; amount_usd: number }[] }>(code, 'large trades');
-    const dollars = (value: number) =>
-      `$${value.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
     expect(large.trades.map((row) => dollars(row.amount_usd))).toEqual(amounts);
     expect((await sql(code, 'large trades')).map((row) => row.tx_hash)).toEqual(
       large.trades.map((row) => row.transaction_hash),
@@ -217,6 +218,11 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
   it('of a wallet returns its totals, profit, positions and trades', async () => {
     const { page, code } = await open(`/app/wallet/${WALLET}`);
     const totals = await rest<{ position_count: number }>(code, 'totals');
+    const { net_pnl: net } = await rest<{ net_pnl: number }>(code, 'profit after fees');
+    await page
+      .getByText(dollars(Math.abs(net)), { exact: false })
+      .first()
+      .waitFor();
     await page
       .locator('#tiles')
       .getByText(totals.position_count.toLocaleString('en-US'), { exact: false })

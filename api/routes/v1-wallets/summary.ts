@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import { isComboSql, unrealizedPnlSql } from '../../../schemas/primitives/positions.sql.js';
+import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
 import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
+import { currentPnlOfPositionSql } from '../../pnl-series/series.sql.js';
+import { allCompleteField } from '../../positions/completeness.js';
 import type { Readers } from '../../readers.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { common } from './params.js';
@@ -13,18 +16,12 @@ const DAY_S = 86_400;
 /** Days of the windows, by the suffix of their fields. */
 const windows = { '1d': 1, '7d': 7, '30d': 30 } as const;
 
-/** Sums over a wallet's positions. Base units, as text. */
-interface PositionsRow {
-  readonly realized: string;
-  readonly unrealized: string;
-  readonly volume: string;
+/** Sums over a wallet's positions that their summary does not have. Base units, as text. */
+interface ValuesRow {
+  readonly net: string;
   readonly fees: string;
-  readonly fee_cost: string;
   readonly open_value: string;
   readonly redeemable_value: string;
-  readonly positions: number | string;
-  readonly open: number | string;
-  readonly incomplete: number | string;
 }
 
 /** Orders of a wallet that were filled; times in Unix seconds, 0 without a fill. */
@@ -37,14 +34,11 @@ interface FillsRow {
 /** Shares times price, rounded half up to base units. */
 const value = 'intDiv(toInt256(p.size) * toInt256(round(q.price * 1000000)) * 2 + 1000000, toInt256(2000000))';
 
-const positionsSql = (wallet: string): Sql => ({
-  text: `SELECT toString(sum(toInt256(p.realized_pnl))) AS realized, toString(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
-        toString(sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))) AS volume, toString(sum(toUInt256(p.fees))) AS fees,
-        toString(sum(toInt256(p.fee_cost))) AS fee_cost, toString(sumIf(${value}, NOT q.resolved)) AS open_value,
-        toString(sumIf(${value}, q.resolved)) AS redeemable_value, count() AS positions,
-        countIf(p.size > 0 AND NOT q.resolved) AS open, countIf(p.unpriced > 0) AS incomplete
+const valuesSql = (wallet: string): Sql => ({
+  text: `SELECT toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS net, toString(sum(toUInt256(p.fees))) AS fees,
+        toString(sumIf(${value}, NOT q.resolved)) AS open_value, toString(sumIf(${value}, q.resolved)) AS redeemable_value
       FROM (
-        SELECT token_id, size, received, avg_price, realized_pnl, bought_usdc, sold_usdc, fees, fee_cost, unpriced
+        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost
         FROM positions FINAL WHERE wallet = {wallet:String} AND NOT ${isComboSql('token_id')}
       ) AS p
       LEFT JOIN (
@@ -68,13 +62,17 @@ const schema = z.object({
   wallet: z.string(),
   realized_pnl: usd('USD, before fees.'),
   unrealized_pnl: usd('USD at the current prices.'),
-  net_pnl: usd('Realized and unrealized PnL minus all fees, USD.'),
+  net_pnl: usd(
+    'After all fees at the current prices: cash received minus cash paid, plus the value of the shares, USD.',
+  ),
   realized_pnl_1d: usd('Of the last 24 hours, USD, before fees.'),
   realized_pnl_7d: usd('Of the last 7 days, USD, before fees.'),
   realized_pnl_30d: usd('Of the last 30 days, USD, before fees.'),
   volume: usd('USD bought and sold.'),
   fees: usd('Fees paid in USDC.'),
-  fees_in_shares: usd('Cost of the shares that were taken as fees, USD.'),
+  fees_in_shares: usd(
+    'Cost of the shares that were taken as fees, USD: `realized_pnl` + `unrealized_pnl` - `fees` - `net_pnl`.',
+  ),
   positions: z.int(),
   open_positions: z.int().meta({ description: 'With shares, in markets that are not settled.' }),
   open_value: usd('Value of the open positions at the current prices, USD.'),
@@ -82,37 +80,38 @@ const schema = z.object({
   fills: z.int().meta({ description: "Fills of the wallet's own orders." }),
   first_trade_at: z.int().nullable().meta({ description: 'Unix seconds; null without a trade.' }),
   last_trade_at: z.int().nullable().meta({ description: 'Unix seconds; null without a trade.' }),
-  complete: z.boolean().meta({ description: 'False if the recorded history lacks changes of a position.' }),
+  complete: allCompleteField,
 });
 
-/** Sums in base units; `recent`: realized PnL by window. */
+/** `recent`: realized PnL by window, base units. */
 function summaryFrom(
   wallet: string,
-  held: PositionsRow,
+  held: Pick<PositionsSummary, 'realized' | 'unrealized' | 'volume' | 'positions' | 'openPositions' | 'isComplete'>,
+  values: ValuesRow,
   traded: FillsRow,
   recent: Readonly<Record<keyof typeof windows, bigint>>,
 ): z.input<typeof schema> {
-  const money = (text: string) => moneyToNumber(BigInt(text));
+  const [net, fees] = [BigInt(values.net), BigInt(values.fees)];
   const timeOf = (at: number | string) => (Number(traded.fills) === 0 ? null : Number(at));
   return {
     wallet,
-    realized_pnl: money(held.realized),
-    unrealized_pnl: money(held.unrealized),
-    net_pnl: moneyToNumber(BigInt(held.realized) + BigInt(held.unrealized) - BigInt(held.fees) - BigInt(held.fee_cost)),
+    realized_pnl: moneyToNumber(held.realized),
+    unrealized_pnl: moneyToNumber(held.unrealized),
+    net_pnl: moneyToNumber(net),
     realized_pnl_1d: moneyToNumber(recent['1d']),
     realized_pnl_7d: moneyToNumber(recent['7d']),
     realized_pnl_30d: moneyToNumber(recent['30d']),
-    volume: money(held.volume),
-    fees: money(held.fees),
-    fees_in_shares: money(held.fee_cost),
-    positions: Number(held.positions),
-    open_positions: Number(held.open),
-    open_value: money(held.open_value),
-    redeemable_value: money(held.redeemable_value),
+    volume: moneyToNumber(held.volume),
+    fees: moneyToNumber(fees),
+    fees_in_shares: moneyToNumber(held.realized + held.unrealized - fees - net),
+    positions: held.positions,
+    open_positions: held.openPositions,
+    open_value: moneyToNumber(BigInt(values.open_value)),
+    redeemable_value: moneyToNumber(BigInt(values.redeemable_value)),
     fills: Number(traded.fills),
     first_trade_at: timeOf(traded.first_at),
     last_trade_at: timeOf(traded.last_at),
-    complete: Number(held.incomplete) === 0,
+    complete: held.isComplete,
   };
 }
 
@@ -138,17 +137,14 @@ export const createWalletSummaryRoute = ({
       example: summaryFrom(
         EXAMPLE_WALLET,
         {
-          realized: '12400000',
-          unrealized: '-3100000',
-          volume: '615000000',
-          fees: '331000',
-          fee_cost: '0',
-          open_value: '42000000',
-          redeemable_value: '0',
+          realized: 12_400_000n,
+          unrealized: -3_100_000n,
+          volume: 615_000_000n,
           positions: 7,
-          open: 2,
-          incomplete: 0,
+          openPositions: 2,
+          isComplete: true,
         },
+        { net: '8969000', fees: '331000', open_value: '42000000', redeemable_value: '0' },
         { fills: 31, first_at: 1789000000, last_at: 1790000200 },
         { '1d': 0n, '7d': 2_100_000n, '30d': 12_400_000n },
       ),
@@ -160,15 +156,17 @@ export const createWalletSummaryRoute = ({
         return (await readers.pnl.spanPnl(wallet, span, { tokens: null, combos: false })).realized;
       };
       const cached = await readers.cache.get(`v1 wallet summary ${wallet}`, CACHE_S * 1000, async () => {
-        const [[held], [traded], day, week, month] = await Promise.all([
-          tables.rows<PositionsRow>(positionsSql(wallet)),
+        const [summaries, [values], [traded], day, week, month] = await Promise.all([
+          readers.pnl.summaries([wallet], null),
+          tables.rows<ValuesRow>(valuesSql(wallet)),
           tables.rows<FillsRow>(fillsSql(wallet)),
           realizedIn(windows['1d']),
           realizedIn(windows['7d']),
           realizedIn(windows['30d']),
         ]);
         const recent = { '1d': day, '7d': week, '30d': month };
-        return summaryFrom(wallet, held as PositionsRow, traded as FillsRow, recent);
+        const held = summaries.get(wallet)?.markets ?? emptyPnlSummary;
+        return summaryFrom(wallet, held, values as ValuesRow, traded as FillsRow, recent);
       });
       return { body: cached.value, cache: cacheHeaders(cached, CACHE_S) };
     },

@@ -23,6 +23,7 @@ export function walletCode(wallet, page) {
   return {
     rest: [
       { title: 'totals', path: `/v3/wallets/${wallet}`, query: { include_accounting_summary: true } },
+      { title: 'profit after fees', path: `/v1/wallets/${wallet}/summary` },
       {
         title: 'profit',
         path: CURVE_PATHS[chosenOf('curve')](wallet),

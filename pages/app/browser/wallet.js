@@ -6,7 +6,7 @@ import { createCsvButton, positionCsv, tradeCsv } from './csv.js';
 import { $, chosenOf, el, gain, tile, title } from './dom.js';
 import { createEquity } from './equity.js';
 import { showExposure } from './exposure.js';
-import { count, fromUnits, kindOf, short, usd, walletPath } from './format.js';
+import { count, kindOf, short, usd, walletPath } from './format.js';
 import { createFreeTrades, paidOnly } from './free-plan.js';
 import { addressLink, copyButton, venueWalletLink } from './links.js';
 import { findPerson, personFacts } from './person.js';
@@ -19,13 +19,13 @@ import { walletCode } from './wallet-code.js';
 const PAGE = 50;
 const CSV_PAGE = 300;
 
-const tilesOf = (summary) => {
-  const { amount, raw, fee_fill_count: charged, order_owner_fill_count: all } = summary.accounting_summary.fees_paid;
-  const beforeFees = BigInt(Math.round(summary.total_pnl * 1e6));
+/** `sums`: /v1/wallets/{wallet}/summary, whose net PnL is the end of the profit chart. */
+const tilesOf = (summary, sums) => {
+  const { fee_fill_count: charged, order_owner_fill_count: all } = summary.accounting_summary.fees_paid;
   return [
-    tile('Profit after fees', gain(fromUnits(beforeFees - BigInt(raw))), 'at current prices'),
+    tile('Profit after fees', gain(sums.net_pnl), 'at current prices'),
     tile('Profit before fees', gain(summary.total_pnl), `${usd(summary.total_volume)} traded`),
-    tile('Fees', usd(amount), `${count(charged)} of ${count(all)} fills`),
+    tile('Fees', usd(sums.fees + sums.fees_in_shares), `${count(charged)} of ${count(all)} fills`),
     tile('Realized', gain(summary.net_realized_pnl), 'before fees'),
     tile('Unrealized', gain(summary.unrealized_pnl), `${count(summary.open_positions)} open`),
     tile('Positions', count(summary.position_count), `${count(summary.wins)} won, ${count(summary.losses)} lost`),
@@ -47,7 +47,12 @@ async function showSummary(address) {
   box.setAttribute('aria-busy', 'true');
   try {
     const query = { include_accounting_summary: true };
-    box.replaceChildren(...tilesOf(await get(`/v3/wallets/${encodeURIComponent(address)}`, query)));
+    const wallet = encodeURIComponent(address);
+    const [summary, sums] = await Promise.all([
+      get(`/v3/wallets/${wallet}`, query),
+      get(`/v1/wallets/${wallet}/summary`),
+    ]);
+    box.replaceChildren(...tilesOf(summary, sums));
   } catch (error) {
     box.replaceChildren(isPaidOnly(error) ? withoutSums(error) : problem(error, () => void showSummary(address)));
   }
