@@ -6,10 +6,8 @@ import { type CachedMetadataLookups, createMetadataLookups } from './catalog/met
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
-import { createCurrentPnlFromPositions } from './pnl-series/current-pnl.js';
-import { createHourlyClosesReader, type HourlyClosesReader } from './pnl-series/hourly-closes.js';
-import { createPriceHistoryReader } from './pnl-series/price-history.js';
-import { createPnlSeries, type PnlSeries } from './pnl-series/series.js';
+import { createCurrentPnlReader } from './pnl-series/current-pnl.js';
+import { createPnlSeriesReader, type PnlSeriesReader } from './pnl-series/series.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeMetadataLookup, type OutcomeMetadata } from './positions/outcomes.js';
 import type { Price } from './positions/position.js';
@@ -33,8 +31,7 @@ export interface Readers {
   readonly walletPositionPages: WalletPositionPages;
   /** Prices by token. */
   readonly prices: CachedLookup<Price>;
-  readonly readHourlyCloses: HourlyClosesReader;
-  readonly pnlSeries: PnlSeries;
+  readonly pnlSeries: PnlSeriesReader;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
   /** Outcome metadata by token. */
@@ -49,7 +46,6 @@ export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowM
   const metadata = createMetadataLookups({ ...deps, changes });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const prices = createPriceLookup({ ...deps, changes });
-  const readHourlyCloses = createHourlyClosesReader({ ...deps, changes });
   return {
     metadata,
     fills: createFillReader(deps),
@@ -61,13 +57,7 @@ export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowM
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,
-    readHourlyCloses,
-    pnlSeries: createPnlSeries({
-      ...deps,
-      changes,
-      readPriceHistory: createPriceHistoryReader({ metadata, readHourlyCloses, changes }),
-      currentPnlFromPositions: createCurrentPnlFromPositions({ tables: deps.tables, prices }),
-    }),
+    pnlSeries: createPnlSeriesReader({ ...deps, currentPnl: createCurrentPnlReader(deps) }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),
     outcomesOf,
     cache: deps.cache,

@@ -34,7 +34,6 @@ import type { Mailer } from './mail/mailer.js';
 import type { MeterRequest } from './metering/port.js';
 import { openApiDocument } from './openapi/document.js';
 import { createOrderBookReader } from './order-books/reader.js';
-import { runPnlSeriesPrefetch } from './pnl-series/prefetch.js';
 import { createReaders } from './readers.js';
 import type { TableProgress } from './readiness/table-progress.js';
 import { createAccountRoutes } from './routes/account/account.js';
@@ -67,7 +66,6 @@ import { createPublicStatusRoute } from './routes/status/public-status.js';
 import { createStatusRoute } from './routes/status/status.js';
 import { createTableFacts } from './routes/status/table-facts.js';
 import { createOrderBookRoutes } from './routes/v1-order-books/routes.js';
-import { DEFAULT_PERIOD } from './routes/v1-wallets/pnl.js';
 import { createV1WalletRoutes } from './routes/v1-wallets/routes.js';
 import { createOnchainRoutes } from './routes/v2-onchain/routes.js';
 import { createV2WalletRoutes } from './routes/v2-wallets/routes.js';
@@ -270,16 +268,12 @@ export function createService(deps: ServiceDeps): Service {
     routes,
     openApi,
     async runCacheWarmup(signal) {
-      const common = { tables, logger, metrics: deps.metrics };
-      const { metadata, prices, readHourlyCloses, pnlSeries } = readers;
+      const { metadata, prices } = readers;
       const markets = {
         ofConditions: [metadata.marketsOf, metadata.resolutionsOf],
-        ofTokens: [metadata.tokensOf, prices, readHourlyCloses],
+        ofTokens: [metadata.tokensOf, prices],
       };
-      await Promise.all([
-        runCacheWarmup({ ...common, ...markets }, signal),
-        runPnlSeriesPrefetch({ ...common, profitSeries: pnlSeries, period: DEFAULT_PERIOD }, signal),
-      ]);
+      await runCacheWarmup({ tables, logger, metrics: deps.metrics, ...markets }, signal);
     },
   };
 }

@@ -24,6 +24,7 @@ import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { orderBookTables } from './order-books/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
+import { eventHoldings } from './positions/event-holdings.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkProgressTable } from './sink/progress-table.js';
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   livePrice,
   socialTables,
   leaderboardCompleteness,
+  eventHoldings,
 ];

@@ -894,6 +894,10 @@ export interface PnlEvent {
   readonly size_after: bigint;
   readonly cost_after: bigint;
   readonly realized_after: bigint;
+  /** of size_after, shares without a cost; null: written before this field was */
+  readonly received_after: bigint | null;
+  /** cost of shares paid as fees, of all closed holdings; null: written before this field was */
+  readonly fee_cost_after: bigint | null;
   /** why it could not be priced */
   readonly problem: string | null;
 }

@@ -1,8 +1,11 @@
 import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
-import type { SqlBool } from '../tables/values.js';
-import { bucketIndexSql, newestTimeOf, type TimeGrid, timeGridParams } from './time-grid.js';
 
-const eventTime = 'toInt64(toUnixTimestamp(e.timestamp))';
+/** Times of a series, Unix seconds: `points` times, `stepS` apart, the first at `startS`. */
+export interface SampleTimes {
+  readonly startS: number;
+  readonly stepS: number;
+  readonly points: number;
+}
 
 /** Time of a wallet's first event, Unix seconds; no row without events. */
 export const firstEventTimeSql = (wallet: string): Sql => ({
@@ -10,196 +13,96 @@ export const firstEventTimeSql = (wallet: string): Sql => ({
   params: { wallet },
 });
 
-const isUntrackedInflowSql = (row: '' | 'e.'): string =>
-  `(${row}action = 'RECEIVE' OR (${row}action = 'CONVERT' AND ${row}problem != ''))`;
+const unixSeconds = (time: string): string => `toInt64(toUnixTimestamp(${time}))`;
+/** Index of the first sample time at or after a time in Unix seconds; 0 for earlier times. */
+const sampleAt = (seconds: string): string =>
+  `toUInt32(intDiv(greatest(${seconds} - {start:Int64}, 0) + {step:Int64} - 1, {step:Int64}))`;
+const notAfterNewest = (time: string): string => `${time} <= toDateTime({newest:Int64}, 'UTC')`;
+const tokensOfWallet = '(SELECT token_id FROM pnl_events WHERE wallet = {wallet:String})';
 
-/** `bookedCashOf` of events `e`, summed. */
-const bookedCashSum = 'sum(e.realized_pnl) - sum(e.cost) - sum(toInt64(e.fee))';
-/** Of changes `e`, as the last of them in chain order has it. */
-const lastValueOf = (column: 'size_after' | 'cost_after'): string =>
-  `argMax(e.${column}, (e.block_number, e.log_index, e.id, e.leg))`;
-
-/** Event of a position, base units; wide numbers are sent as text. */
-export interface EventRow {
-  readonly token_id: string;
-  /** Unix seconds. */
-  readonly at: number | string;
-  readonly action: string;
-  readonly problem: string;
-  readonly fee: string;
-  readonly fee_shares: string;
-  readonly realized_pnl: string;
-  readonly cost: string;
-  readonly size_after: string;
-  readonly cost_after: string;
-  readonly _offset: string;
+/** Change of a wallet's PnL from one sample time to the next. */
+export interface PnlChangeRow {
+  /** Index of the sample time. */
+  readonly sample: number | string;
+  /** Base units, as text. */
+  readonly change: string;
 }
 
-/** Events of a wallet's positions, in chain order. Uses the old analyzer, see simpleQuerySettings in fills.sql.ts. */
-export const eventsSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT token_id, toUnixTimestamp(timestamp) AS at, action, problem, fee, fee_shares, realized_pnl, cost, size_after, cost_after, _offset
-      FROM pnl_events FINAL
-      WHERE wallet = {wallet:String}
-      ORDER BY timestamp, block_number, log_index, id, leg
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
-  params: { wallet, rows },
-  singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
-});
+/** Positions after their last event before a sample time. `cash`: received less paid since the previous event, see `pnlChangesSql`. */
+const holdings = `SELECT token_id, ${sampleAt(unixSeconds('e.timestamp'))} AS sample,
+          sum(e.realized_pnl) - sum(e.cost) - sum(toInt64(e.fee)) AS cash,
+          argMax((e.size_after - e.received_after, e.cost_after, e.fee_cost_after), (e.block_number, e.log_index, e.id, e.leg)) AS last
+        FROM pnl_events AS e FINAL
+        WHERE e.wallet = {wallet:String} AND ${notAfterNewest('e.timestamp')}
+        GROUP BY token_id, sample`;
 
-/** Sum of a position's events in a bucket of the grid. Base units, as text. */
-export interface ChangeRow {
-  readonly token: string;
-  readonly bucket: number | string;
-  /** See `bookedCashOf`. */
-  readonly cash: string;
-  readonly size: string;
-  readonly cost: string;
-  /** Whether shares came in without a cost. */
-  readonly has_inflow: SqlBool;
-  /** Whether shares were paid as fees. */
-  readonly fee_shares: SqlBool;
-}
+/** Tokens with those whose trades price them: the token itself and the other outcome, from the chain or the catalogue. */
+const pricedBy = `SELECT DISTINCT token_id, token_id AS traded FROM pnl_events WHERE wallet = {wallet:String}
+        UNION ALL
+        SELECT DISTINCT token_id, traded FROM (
+          SELECT token_id, other_token_id AS traded FROM chain_tokens WHERE token_id IN ${tokensOfWallet}
+          UNION ALL
+          SELECT t.token_id, m.token_ids[2 - t.outcome_index]
+          FROM (SELECT token_id, condition_id, outcome_index FROM tokens WHERE token_id IN ${tokensOfWallet}) AS t
+          INNER JOIN (
+            SELECT condition_id, token_ids FROM markets
+            WHERE condition_id IN (SELECT condition_id FROM tokens WHERE token_id IN ${tokensOfWallet}) AND length(token_ids) = 2
+          ) AS m ON m.condition_id = t.condition_id
+        )`;
+
+/** Last close before a sample time, 1e-6 USD, of full hours with trades since the previous sample time. Of two outcomes the later trade counts. */
+const closes = `SELECT token_id, sample, argMax(if(traded = token_id, price, greatest(1000000 - price, 0)), place) AS price
+        FROM (
+          SELECT token_id AS traded, ${sampleAt(`${unixSeconds('bucket')} + 3600`)} AS sample, toInt64(argMaxMerge(close)) AS price, max(last_place) AS place
+          FROM token_candles_1h
+          WHERE token_id IN (SELECT traded FROM priced_by) AND ${notAfterNewest('bucket + 3600')}
+          GROUP BY traded, sample
+        ) AS c INNER JOIN priced_by AS p ON p.traded = c.traded
+        GROUP BY token_id, sample`;
+
+/** Payouts of settled tokens, 1e-6 USD. */
+const payouts = `SELECT token_id, ${sampleAt(unixSeconds('timestamp'))} AS sample,
+          toInt64(intDiv(numerator * 2000000 + denominator, denominator * 2)) AS price
+        FROM token_settlements FINAL
+        WHERE token_id IN ${tokensOfWallet} AND denominator > 0 AND ${notAfterNewest('timestamp')}`;
 
 /**
- * Changes of a wallet's positions per token and bucket of a grid; everything before the grid is one change in its first bucket. `slice`: a share of the wallet's
- * tokens. Uses one thread, so that concurrent requests are not delayed.
+ * Changes of a wallet's PnL between sample times, without the newest one; times without a change may be missing. PnL of a position at a time: cash received
+ * less paid less fees (shares that were sent away count as sold at their cost, and the cost of fee shares as received until all is sold), plus the shares with a
+ * cost at their price. The price is the payout once the market is settled, otherwise the last close of the full hours before; without one they count at cost.
+ * `cash` is computed from differences of the position's rounded totals, so that its sums at any time are those of the positions.
  */
-export const changesSql = (
-  wallet: string,
-  timeGrid: TimeGrid,
-  slice: { readonly share: number; readonly of: number },
-): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket,
-        toString(${bookedCashSum}) AS cash,
-        toString(${lastValueOf('size_after')}) AS size,
-        toString(${lastValueOf('cost_after')}) AS cost, max(${isUntrackedInflowSql('e.')}) AS has_inflow,
-        max(e.fee_shares > 0) AS fee_shares
-      FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
-        AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
-      GROUP BY e.token_id, bucket
-      ORDER BY e.token_id, bucket
-      SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid), ...slice },
-});
-
-export interface UntrackedInflowRow {
-  readonly token: string;
-  readonly bucket: number | string;
-  readonly id: string;
-  readonly action: string;
-  readonly shares: string;
-  readonly untracked: string;
-  readonly size_after: string;
-  readonly problem: string;
-}
-
-/** Events of positions with untracked inflows, and of the conversions that cause them, in chain order. */
-export const untrackedInflowSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket, e.id AS id, e.action AS action, toString(e.shares) AS shares,
-        toString(e.untracked) AS untracked, toString(e.size_after) AS size_after, e.problem AS problem
-      FROM pnl_events AS e FINAL
-      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
-        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND ${isUntrackedInflowSql('')})
-      ORDER BY e.block_number, e.log_index, e.id, e.leg
-      SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
-});
-
-/** An event of a position whose shares paid fees. */
-export interface FeeShareRow {
-  readonly token: string;
-  readonly bucket: number | string;
-  readonly action: string;
-  readonly problem: string;
-  readonly shares: string;
-  readonly fee_shares: string;
-  readonly cash: string;
-  readonly realized_pnl: string;
-  readonly cost: string;
-  readonly cost_after: string;
-  /** Cost of all fee shares of the position, where no later event changed it; else empty. */
-  readonly fee_cost: string;
-}
-
-/** Events of such positions, in chain order. */
-export const feeSharesSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
-  text: `SELECT toString(e.token_id) AS token, ${bucketIndexSql(eventTime)} AS bucket, e.action AS action, e.problem AS problem, toString(e.shares) AS shares,
-        toString(e.fee_shares) AS fee_shares, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl, toString(e.cost) AS cost, toString(e.cost_after) AS cost_after,
-        if(p.last_at = e.timestamp, toString(p.fee_cost), '') AS fee_cost
-      FROM (SELECT * FROM pnl_events FINAL WHERE wallet = {wallet:String}) AS e
-      LEFT JOIN (SELECT token_id, fee_cost, last_at FROM positions FINAL WHERE wallet = {wallet:String}) AS p ON p.token_id = e.token_id
-      WHERE e.timestamp <= toDateTime({newest:Int64}, 'UTC')
-        AND e.token_id IN (SELECT token_id FROM pnl_events WHERE wallet = {wallet:String} AND fee_shares > 0)
-      ORDER BY e.block_number, e.log_index, e.id, e.leg
-      SETTINGS max_execution_time = 10`,
-  params: { wallet, ...timeGridParams(timeGrid), newest: newestTimeOf(timeGrid) },
-});
-
-export interface VersionRow {
-  /** Log offset of the newest event in the closed buckets of the grid, as text; 0 without events. */
-  readonly version: string;
-  /** Number of events up to there, rewritten ones possibly counted twice. */
-  readonly changes: number | string;
-}
-
-export const versionSql = (wallet: string, timeGrid: TimeGrid): Sql => ({
-  text: `SELECT toString(max(_offset)) AS version, count() AS changes FROM pnl_events WHERE wallet = {wallet:String} AND timestamp <= toDateTime({newest:Int64}, 'UTC')`,
-  params: { wallet, newest: newestTimeOf(timeGrid) },
-  singleChunk: true,
-});
-
-/** Open positions: three lists of the same length, base units as text. */
-export interface HoldingLists {
-  readonly tokens: readonly string[];
-  readonly sizes: readonly string[];
-  readonly costs: readonly string[];
-}
-
-/** Sums over all positions of a wallet, base units as text. */
-export interface HoldingsRow extends HoldingLists {
-  readonly positions: number | string;
-  /** Number of open positions. */
-  readonly open: number | string;
-  /** Realized PnL minus fees minus the cost of open positions: PnL without their market value. */
-  readonly realized: string;
-}
-
-/** Sums over a wallet's positions, and its open positions with sizes without untracked shares. `most`: limit of listed positions; above it none are listed. */
-export const holdingsSql = (wallet: string, most: number): Sql => ({
-  text: `SELECT count() AS positions, countIf(size > 0) AS open,
-        toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS realized,
-        if(open <= {most:UInt32}, groupArrayIf(token_id, size > 0), []) AS tokens,
-        if(open <= {most:UInt32}, groupArrayIf(size - received, size > 0), []) AS sizes,
-        if(open <= {most:UInt32}, groupArrayIf(cost, size > 0), []) AS costs
-      FROM positions FINAL
-      WHERE wallet = {wallet:String}
-      SETTINGS max_execution_time = 10, max_threads = 1`,
-  params: { wallet, most },
-  singleChunk: true,
-});
-
-/**
- * PnL of a position at the current price, after fees, see CurrentPnlFromPositions. Base units. `p`: alias of positions, `q`: alias of token_prices. The cost of an
- * open position includes that of the shares that were taken as fees, which `avg_price` times shares does not.
- */
-export const currentPnlOfPositionSql = (p: string, q: string): string =>
-  `(toInt256(${p}.realized_pnl) - toInt256(${p}.fees) - ${p}.fee_cost
-          + if(${p}.size > 0 AND ${q}.source IN ('', 'none'), toInt256(0),
-            intDiv(toInt256(${p}.size - ${p}.received) * toInt256(round(${q}.price * 1000000)) * 2 + 1000000, 2000000) - ${p}.cost))`;
-
-/** PnL of all positions of a wallet at current prices. Base units, as text. */
-export const currentPnlSql = (wallet: string): Sql => ({
-  text: `SELECT toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS pnl
+export const pnlChangesSql = (wallet: string, { startS, stepS, points }: SampleTimes): Sql => ({
+  text: `WITH priced_by AS (
+        ${pricedBy}
+      )
+      SELECT sample, toString(sum(cash + value - before)) AS change
       FROM (
-        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
-      ) AS p
-      LEFT JOIN (
-        SELECT token_id, price, source FROM token_prices
-        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
-      ) AS q ON q.token_id = p.token_id
-      SETTINGS max_execution_time = 10`,
-  params: { wallet },
-  singleChunk: true,
+        SELECT token_id, sample, cash, lagInFrame(value, 1, toInt256(0)) OVER (PARTITION BY token_id ORDER BY sample) AS before,
+          multiIf(shares IS NULL, toInt256(0), price IS NULL, toInt256(cost), intDiv(toInt256(shares) * price * 2 + 1000000, toInt256(2000000)))
+            - ifNull(fee_cost, 0) AS value
+        FROM (
+          SELECT token_id, sample, cash, last_value(shares) OVER so_far AS shares, last_value(cost) OVER so_far AS cost,
+            last_value(fee_cost) OVER so_far AS fee_cost, coalesce(last_value(payout) OVER so_far, last_value(close) OVER so_far) AS price
+          FROM (
+            SELECT token_id, sample, sum(cash) AS cash, any(shares) AS shares, any(cost) AS cost, any(fee_cost) AS fee_cost, any(close) AS close,
+              any(payout) AS payout
+            FROM (
+              SELECT token_id, sample, cash, toNullable(last.1) AS shares, toNullable(last.2) AS cost, toNullable(last.3) AS fee_cost,
+                CAST(NULL AS Nullable(Int64)) AS close, CAST(NULL AS Nullable(Int64)) AS payout
+              FROM (${holdings})
+              UNION ALL
+              SELECT token_id, sample, toInt64(0), NULL, NULL, NULL, price, NULL FROM (${closes})
+              UNION ALL
+              SELECT token_id, sample, toInt64(0), NULL, NULL, NULL, NULL, price FROM (${payouts})
+            )
+            GROUP BY token_id, sample
+          )
+          WINDOW so_far AS (PARTITION BY token_id ORDER BY sample ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
+        )
+      )
+      GROUP BY sample
+      SETTINGS max_execution_time = 10, prefer_column_name_to_alias = 1`,
+  params: { wallet, start: startS, step: stepS, newest: startS + (points - 2) * stepS },
+  singleChunk: points <= SINGLE_CHUNK_MAX_ROWS,
 });

@@ -95,6 +95,8 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
       size_after: holding.size + holding.received,
       cost_after: holding.cost,
       realized_after: holding.realized,
+      received_after: holding.received,
+      fee_cost_after: holding.fee_cost,
       problem: effect.problem ?? null,
     });
   };

@@ -2,7 +2,7 @@ import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/cli
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import { pnlColumns, pnlEvents } from './tables.js';
 
-const comboEvents: TableSpec = {
+export const comboEvents: TableSpec = {
   name: 'combo_events',
   columns: `${pnlColumns},
       INDEX combo_events_timestamp timestamp TYPE minmax GRANULARITY 1,

@@ -18,6 +18,7 @@ import { quoteTables } from '../markets/tables.js';
 import { oracleSink } from '../oracle/sink.js';
 import { oracleTables } from '../oracle/tables.js';
 import { comboTables } from '../positions/combo-tables.js';
+import { eventHoldings } from '../positions/event-holdings.js';
 import { pnlSink, positionsSink } from '../positions/sink.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
@@ -48,7 +49,7 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [usageSink, usageTables, usageKeys],
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],
-  [pnlSink, pnlTables, comboTables],
+  [pnlSink, pnlTables, comboTables, eventHoldings],
   [walletActivitySink, walletActivityTables],
   [socialSink, socialTables],
 ];
@@ -72,7 +73,8 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
     view: () => [],
     replaceView: () => [],
     addColumn: (spec, column) => {
-      tables.set(spec.name, { ...spec, columns: `${spec.columns},\n      ${column}` });
+      const known = tables.get(spec.name) ?? spec;
+      tables.set(spec.name, { ...known, columns: `${known.columns},\n      ${column}` });
       return [];
     },
     index: () => [],

@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createResponseCache } from '../../api/cache/response-cache.js';
-import { computeSeriesFromBuckets, computeSeriesFromEvents } from '../../api/pnl-series/cached-series.js';
-import { createCurrentPnlFromPositions } from '../../api/pnl-series/current-pnl.js';
-import { readEvents } from '../../api/pnl-series/events.js';
-import { createPriceHistoryReader } from '../../api/pnl-series/price-history.js';
 import type { Period } from '../../api/pnl-series/series.js';
-import type { TimeGrid } from '../../api/pnl-series/time-grid.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
-import type { Tables } from '../../api/tables/port.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
 import { address, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
@@ -19,25 +13,12 @@ const DAY_S = 24 * HOUR_S;
 const T = 1_790_000_400;
 
 let engine: TestClickHouse;
-let tables: Tables;
-/** Statements that sum a large wallet's events per bucket. */
-let bucketedReads = 0;
-/** Statements that read a wallet's events one by one. */
-let eventReads = 0;
 let nowMs = T * 1000;
 let readers: Readers;
 
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
-  const live = createClickHouseTables(engine.client);
-  tables = {
-    ...live,
-    rows: (sql) => {
-      if (sql.text.includes('cityHash64(e.token_id)')) bucketedReads++;
-      if (sql.text.includes('cost_after, _offset')) eventReads++;
-      return live.rows(sql);
-    },
-  };
+  const tables = createClickHouseTables(engine.client);
   readers = createReaders({ tables, cache: createResponseCache({ nowMs: () => nowMs }), nowMs: () => nowMs });
   await insertVenue();
   await insertLarge();
@@ -46,9 +27,8 @@ afterAll(() => engine.stop());
 
 // Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.
 
-/** Read in nine parts. */
 const TOKENS = 41_000;
-const sizes = [999, 1_000, 1_001, 2_999, 3_000, 3_001, TOKENS];
+const sizes = [1, 1_000, TOKENS];
 const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
 
 async function insertLarge(): Promise<void> {
@@ -66,52 +46,11 @@ async function insertLarge(): Promise<void> {
 it.each(sizes)('PnL series of %s positions is complete for any wallet size', async (positions) => {
   nowMs = (T + 3 * HOUR_S) * 1000;
   // 0; at cost, since no price of that time is known; at the quotes.
-  expect(await readers.pnlSeries.read(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 })).toEqual([
+  expect(await readers.pnlSeries(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 })).toEqual([
     { atS: T - HOUR_S, pnl: 0n },
     { atS: T + HOUR_S, pnl: 0n },
     { atS: T + 3 * HOUR_S, pnl: BigInt(positions) * 100_000n },
   ]);
-});
-
-it.each(sizes)(
-  'PnL series reads the events of a wallet of %s positions again only if they are few',
-  async (positions) => {
-    nowMs = (T + 3 * HOUR_S) * 1000;
-    const period = { stepS: 2 * HOUR_S, points: 3 };
-    await readers.pnlSeries.read(largeWallet(positions), period);
-    const before = [eventReads, bucketedReads];
-    nowMs += 60_000;
-    expect(await readers.pnlSeries.read(largeWallet(positions), period)).toEqual([
-      { atS: T - HOUR_S + 60, pnl: 0n },
-      { atS: T + HOUR_S + 60, pnl: 0n },
-      { atS: T + 3 * HOUR_S + 60, pnl: BigInt(positions) * 100_000n },
-    ]);
-    expect([eventReads, bucketedReads]).toEqual([before[0]! + (positions > 1_000 ? 0 : 1), before[1]]);
-  },
-);
-
-it("PnL series from single events equals the one from the tables' sums", async () => {
-  const readPriceHistory = createPriceHistoryReader({
-    ...readers,
-    changes: { subscribe: () => undefined, sync: async () => undefined },
-  });
-  const grids: readonly TimeGrid[] = [
-    { startS: T - DAY_S - 1_200, stepS: DAY_S, spanS: HOUR_S, spans: 3, isWalletSpecific: false },
-    { startS: T - 20 * DAY_S - 1_200, stepS: 3 * HOUR_S, spanS: 2 * HOUR_S, spans: 160, isWalletSpecific: false },
-  ];
-  const small = async (wallet: string, timeGrid: TimeGrid, most: number) => {
-    const events = await readEvents(tables, wallet, most);
-    return events === null ? 'more' : computeSeriesFromEvents({ tables, readPriceHistory }, wallet, timeGrid, events);
-  };
-  for (const timeGrid of grids)
-    for (const wallet of [largeWallet(3_000), active, quiet])
-      expect(await small(wallet, timeGrid, 3_000)).toEqual(
-        await computeSeriesFromBuckets({ tables, readPriceHistory }, wallet, timeGrid),
-      );
-  const [timeGrid] = grids as [TimeGrid];
-  expect(await small(largeWallet(3_001), timeGrid, 3_000)).toBe('more');
-  expect(await small(largeWallet(2_999), timeGrid, 2_998)).toBe('more');
-  expect(await small(largeWallet(2_999), timeGrid, 2_999)).not.toBe('more');
 });
 
 // A small venue; expected series are computed from its trades.
@@ -275,7 +214,7 @@ const periods: readonly Period[] = [
 /** Realized PnL and cost are rounded once per position. */
 const ROUNDING_TOLERANCE = BigInt(traded.length);
 async function expectCorrectSeries(wallet: string, period: Period): Promise<void> {
-  const series = (await readers.pnlSeries.read(wallet, period)) ?? [];
+  const series = (await readers.pnlSeries(wallet, period)) ?? [];
   const endS = Math.floor(nowMs / 60_000) * 60;
   const firstS = Math.min(...trades.filter((one) => one.wallet === wallet).map((one) => one.atS));
   const points = period.points ?? Math.floor((endS - firstS) / period.stepS) + 1;
@@ -293,42 +232,11 @@ async function expectCorrectSeries(wallet: string, period: Period): Promise<void
   }
 }
 
-it('PnL series at every minute equals the PnL of the trades so far, with any cache state', async () => {
+it('PnL series at every minute equals the PnL of the trades so far', async () => {
   for (const minutes of [1, 2, 17, 39, 40, 41, 63, 99, 100, 119, 160, 161, 220, 400]) {
     nowMs = (T + 600 + minutes * 60) * 1000 + 7;
     for (const wallet of [active, quiet]) for (const period of periods) await expectCorrectSeries(wallet, period);
   }
-});
-
-it('PnL series is computed once per hour, in the background for distant points', async () => {
-  const large = largeWallet(3_001);
-  /** Requests a series and waits for background computations. */
-  const expectReads = async (atS: number, period: Period, times: number) => {
-    nowMs = atS * 1000;
-    const before = bucketedReads;
-    await expectCorrectSeries(active, period);
-    await readers.pnlSeries.read(large, period);
-    await expect.poll(() => bucketedReads - before, { timeout: 20_000 }).toBe(times);
-    // Until it is cached.
-    await readers.pnlSeries.prefetch(large, period);
-  };
-  const hour = T - 1_200 + 20 * DAY_S;
-  const [day, , month] = periods as [Period, Period, Period];
-  await expectReads(hour, month, 1);
-  await expectReads(hour + 59 * 60, month, 0);
-  await expectReads(hour + 61 * 60, month, 1);
-  await expectReads(hour + 119 * 60, month, 0);
-  await expectReads(hour + 121 * 60, month, 1);
-  await expectReads(hour, day, 1);
-  await expectReads(hour + 59 * 60, day, 0);
-  await expectReads(hour + 60 * 60, day, 1);
-  nowMs = (hour + 2 * DAY_S) * 1000;
-  const before = bucketedReads;
-  // A request neither starts it again nor waits for other background work.
-  await Promise.all([readers.pnlSeries.prefetch(large, month), readers.pnlSeries.read(large, month)]);
-  expect(bucketedReads - before).toBe(1);
-  await readers.pnlSeries.prefetch(large, month);
-  await expectReads(hour + 2 * DAY_S, month, 0);
 });
 
 it('PnL series includes late events', async () => {
@@ -344,18 +252,6 @@ it('PnL series includes late events', async () => {
   await insertNewTrades();
   nowMs += 6_000;
   for (const period of [month, all]) await expectCorrectSeries(active, period);
-});
-
-it('current PnL from single positions equals the sum in the tables', async () => {
-  const byPositions = createCurrentPnlFromPositions({ tables, prices: readers.prices });
-  const inTables = createCurrentPnlFromPositions({ tables, prices: readers.prices, mostOpen: 0 });
-  for (const wallet of [active, quiet, largeWallet(2_999), largeWallet(TOKENS)]) {
-    const sum = await inTables(wallet);
-    expect(sum).not.toBe(0n);
-    expect(await byPositions(wallet)).toBe(sum);
-  }
-  expect(await byPositions(address(0x99))).toBeNull();
-  expect(await inTables(address(0x99))).toBeNull();
 });
 
 it('PnL series prices past points by the last trade of either outcome in full hours, the newest point by the current price', async () => {
@@ -409,7 +305,7 @@ it('PnL series prices past points by the last trade of either outcome in full ho
     }),
   ]);
   nowMs = T * 1000;
-  const series = await readers.pnlSeries.read(holder, { stepS: HOUR_S, points: 8 });
+  const series = await readers.pnlSeries(holder, { stepS: HOUR_S, points: 8 });
   expect(series?.map(({ pnl }) => pnl)).toEqual([
     // Not yet bought; twice at cost, as no hour with a trade was over; twice at 40 cents.
     0n,
@@ -425,6 +321,61 @@ it('PnL series prices past points by the last trade of either outcome in full ho
   ]);
 });
 
+it('PnL series counts received shares as 0, fee shares once all is sold, and shares sent away as sold at their cost', async () => {
+  const token = '91';
+  const wallet = address(0xd4);
+  // T is twenty minutes past an hour; the token trades at 50 cents in the hour before the first event.
+  const firstS = T - 1_200 - 8 * HOUR_S;
+  await engine.client.insertRows('fills', [
+    {
+      ...fillRow({
+        block: 950,
+        logIndex: 0,
+        timestampS: firstS - HOUR_S + 60,
+        orderHash: hex32(950),
+        txHash: hex32(950),
+        side: 'BUY',
+        tokenId: token,
+        usdc: 500_000n,
+        shares: 1_000_000n,
+        maker: address(0xd5),
+      }),
+      _offset: 9_100_000,
+    },
+  ]);
+  const usd = 1_000_000n;
+  const events: readonly Pick<Parameters<typeof activityOf>[0], 'action' | 'amounts' | 'usdc' | 'fee_shares'>[] = [
+    { action: 'BUY', amounts: [100n * usd], usdc: 40n * usd, fee_shares: 1n * usd },
+    { action: 'RECEIVE', amounts: [10n * usd] },
+    { action: 'SELL', amounts: [99n * usd], usdc: 59_400_000n },
+    { action: 'SELL', amounts: [10n * usd], usdc: 6n * usd },
+    { action: 'BUY', amounts: [10n * usd], usdc: 3n * usd },
+    { action: 'SEND', amounts: [10n * usd] },
+  ];
+  await insertAccounts(
+    engine.client,
+    events.map((event, n) =>
+      activityOf({
+        wallet,
+        block_number: 960 + n,
+        timestamp_ms: (firstS + n * HOUR_S) * 1000,
+        tokens: [token],
+        ...event,
+      }),
+    ),
+  );
+  nowMs = T * 1000;
+  const series = await readers.pnlSeries(wallet, { stepS: HOUR_S, points: 9 });
+  expect(series?.map(({ pnl }) => Number(pnl) / 1e6)).toEqual([
+    // Paid 40, 99 shares at 0.50; the received shares add nothing.
+    9.5, 9.5,
+    // Paid 40, received 59.40; the last sale is of shares without a cost.
+    19.4, 19.4,
+    // Paid 3 for 10 shares at 0.50, then sent away.
+    21.4, 19.4, 19.4, 19.4, 19.4,
+  ]);
+});
+
 it('returns null for a wallet without events', async () => {
-  for (const period of periods) expect(await readers.pnlSeries.read(address(0x99), period)).toBeNull();
+  for (const period of periods) expect(await readers.pnlSeries(address(0x99), period)).toBeNull();
 });

@@ -21,7 +21,6 @@ const periods = {
   '1M': { stepS: 18 * HOUR_S, points: 41 },
   ALL: { stepS: 12 * HOUR_S, points: null },
 } as const satisfies Record<string, Period>;
-export const DEFAULT_PERIOD: Period = periods['1M'];
 
 /** GET /v1/trader/{wallet}/pnl: PnL series of a wallet. */
 export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: ResponseCache }): Route {
@@ -61,7 +60,7 @@ export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; ca
     },
     async handler({ params: { wallet }, query: { period } }) {
       const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
-        deps.readers.pnlSeries.read(wallet, periods[period]),
+        deps.readers.pnlSeries(wallet, periods[period]),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cacheHeaders(cached, CACHE_S) };

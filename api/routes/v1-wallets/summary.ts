@@ -5,7 +5,7 @@ import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
-import { currentPnlOfPositionSql } from '../../pnl-series/series.sql.js';
+import { currentPnlOfPositionSql } from '../../pnl-series/current-pnl.sql.js';
 import { allCompleteField } from '../../positions/completeness.js';
 import type { Readers } from '../../readers.js';
 import type { Sql, Tables } from '../../tables/port.js';
