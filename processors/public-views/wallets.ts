@@ -147,6 +147,18 @@ const pnlEvents: PublicView = {
       amount('e.realized_after'),
       'realized_pnl_usd of the position after the change.',
     ),
+    column(
+      'shares_without_cost_after',
+      AMOUNT,
+      amount('e.received_after'),
+      'Part of shares_after that was received by transfer, without a cost. 0 in events of versions without this column.',
+    ),
+    column(
+      'fee_cost_after_usd',
+      AMOUNT,
+      amount('e.fee_cost_after'),
+      'Cost of the shares kept as fees of all holdings that were closed until then, USD. 0 in events of versions without this column.',
+    ),
     column('problem', 'String', 'e.problem', "Why the accounting of this change is incomplete; '' if it is complete."),
     column('tx_hash', 'String', 'e.tx_hash', 'Transaction.'),
     column('block_number', 'UInt64', 'e.block_number', 'Block.'),

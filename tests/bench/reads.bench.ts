@@ -75,7 +75,7 @@ const requestKinds: readonly RequestKind[] = [
   },
 ];
 
-/** Resolves when the API has warmed its caches: the markets, and the PnL series of the largest wallets. */
+/** Resolves when there is a leaderboard snapshot of all wallets and the API has the markets in its cache. */
 async function untilWarm(product: Product): Promise<void> {
   const [settled] = await product.sql<{ at: string }>('SELECT toUnixTimestamp(now()) AS at');
   // A started process takes a snapshot at once; later ones may use 1/25 of the time, and one of all wallets takes more than a minute here.
@@ -91,18 +91,10 @@ async function untilWarm(product: Product): Promise<void> {
     },
     1_200_000,
   );
-  const passes = async () =>
-    (await product.series('api', 'oddstream_api_cache_warmup_passes_total')).find(([labels]) =>
-      labels.includes('api_cache_warmup_pnl_series'),
-    )?.[1] ?? 0;
-  const before = await passes();
   await eventually(
-    'the API caches of markets and of the series of the largest wallets',
-    async () => {
-      const markets = await product.metric('api', 'oddstream_api_cache_warmup_markets');
-      // The running pass may have started before the snapshot.
-      return markets >= Math.min(40_000, VENUE.tokens / 2) && (await passes()) >= before + 2;
-    },
+    'the API cache of markets',
+    async () =>
+      (await product.metric('api', 'oddstream_api_cache_warmup_markets')) >= Math.min(40_000, VENUE.tokens / 2),
     2_400_000,
   );
 }
