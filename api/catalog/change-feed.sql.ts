@@ -31,9 +31,6 @@ const cursors: Partial<Record<WatchedTable, { readonly column: string; readonly 
 const cursorOf = (source: WatchedTable): string => cursors[source]?.column ?? '_offset';
 const whereOf = (source: WatchedTable): string => cursors[source]?.where ?? 'true';
 
-/** Tables whose rows have the time of their event; a change cannot affect anything before that time. */
-const timedTables: ReadonlySet<WatchedTable> = new Set(['resolutions', 'fills']);
-
 export interface WatermarkRow {
   readonly source: WatchedTable;
   /** Cursor after the newest row, as text; 0 for an empty table. */
@@ -59,8 +56,6 @@ export const watermarksSql = (exact: boolean): Sql => ({
 export interface ChangedRow extends WatermarkRow {
   /** Condition or token id. */
   readonly id: string;
-  /** Time of the oldest changed row, Unix seconds; 0 if rows have no time. */
-  readonly since: number | string;
 }
 
 /** Ids of rows written at or after these offsets; at most `rows` per table. */
@@ -69,8 +64,7 @@ export const changesSql = (next: Readonly<Record<WatchedTable, bigint>>, rows: n
     .map(
       (
         source,
-      ) => `SELECT '${source}' AS source, ${idColumns[source]} AS id, toString(max(${cursorOf(source)}) + 1) AS next,
-        ${timedTables.has(source) ? 'toUnixTimestamp(min(timestamp))' : '0'} AS since
+      ) => `SELECT '${source}' AS source, ${idColumns[source]} AS id, toString(max(${cursorOf(source)}) + 1) AS next
       FROM ${source} WHERE ${cursorOf(source)} >= {${source}:UInt64} AND ${whereOf(source)} GROUP BY id LIMIT {rows:UInt32}`,
     )
     .join(' UNION ALL '),

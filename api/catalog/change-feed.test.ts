@@ -7,7 +7,7 @@ import { type WatchedTable, watchedTables } from './change-feed.sql.js';
 /** Rows of followed tables as they are written, and a clock. */
 function setUp() {
   const clock = { nowMs: 0 };
-  const written: { source: WatchedTable; id: string; offset: bigint; atS?: number }[] = [];
+  const written: { source: WatchedTable; id: string; offset: bigint }[] = [];
   const statements: ('watermarks' | 'changes')[] = [];
   const failure: { error: Error | null } = { error: null };
   const tables: Tables = {
@@ -26,7 +26,7 @@ function setUp() {
         written
           .filter((row) => row.source === source && row.offset >= params[source])
           .slice(0, params.rows)
-          .map((row) => ({ source, id: row.id, next: String(row.offset + 1n), since: row.atS ?? 0 }) as T),
+          .map((row) => ({ source, id: row.id, next: String(row.offset + 1n) }) as T),
       );
     },
   };

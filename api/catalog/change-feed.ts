@@ -8,8 +8,8 @@ import {
   watermarksSql,
 } from './change-feed.sql.js';
 
-/** Receives the ids whose rows changed; null: all rows may have changed. `sinceS`: no earlier time is affected, Unix seconds; 0: unknown. */
-export type ChangeListener = (ids: readonly string[] | null, source: WatchedTable, sinceS: number) => void;
+/** Receives the ids whose rows changed; null: all rows may have changed. */
+export type ChangeListener = (ids: readonly string[] | null, source: WatchedTable) => void;
 
 /** Reports changes of tables, so that values can be cached until they change. */
 export interface ChangeFeed {
@@ -34,8 +34,8 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
   let polling: Promise<void> | null = null;
   let failure: unknown;
 
-  const notify = (source: WatchedTable, ids: readonly string[] | null, sinceS = 0) => {
-    for (const listener of listeners.get(source) ?? []) listener(ids, source, sinceS);
+  const notify = (source: WatchedTable, ids: readonly string[] | null) => {
+    for (const listener of listeners.get(source) ?? []) listener(ids, source);
   };
   const readWatermarks = async (exact: boolean): Promise<Record<WatchedTable, bigint>> => {
     const rows = await deps.tables.rows<WatermarkRow>(watermarksSql(exact));
@@ -54,28 +54,22 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
     }
     const before = watermarks;
     const rows = await deps.tables.rows<ChangedRow>(changesSql(before, MAX_CHANGES));
-    const changed = new Map<WatchedTable, { readonly ids: string[]; sinceS: number }>();
+    const changed = new Map<WatchedTable, string[]>();
     const next = { ...before };
     for (const row of rows) {
-      const [found, sinceS] = [changed.get(row.source), Number(row.since)];
-      if (found === undefined) changed.set(row.source, { ids: [row.id], sinceS });
-      else {
-        found.ids.push(row.id);
-        found.sinceS = Math.min(found.sinceS, sinceS);
-      }
+      const ids = changed.get(row.source) ?? [];
+      if (ids.length === 0) changed.set(row.source, ids);
+      ids.push(row.id);
       const nextOffset = BigInt(row.next);
       if (nextOffset > next[row.source]) next[row.source] = nextOffset;
     }
-    const overflowed = [...changed].filter(([, { ids }]) => ids.length >= MAX_CHANGES).map(([source]) => source);
+    const overflowed = [...changed].filter(([, ids]) => ids.length >= MAX_CHANGES).map(([source]) => source);
     if (overflowed.length > 0) {
       const newest = await readWatermarks(true);
       for (const source of overflowed) next[source] = newest[source];
     }
     watermarks = next;
-    for (const [source, { ids, sinceS }] of changed) {
-      if (ids.length >= MAX_CHANGES) notify(source, null);
-      else notify(source, ids, sinceS);
-    }
+    for (const [source, ids] of changed) notify(source, ids.length >= MAX_CHANGES ? null : ids);
   };
 
   return {
