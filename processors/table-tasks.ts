@@ -69,7 +69,7 @@ export interface TableTasks {
   readonly tasks: readonly Task[];
   /** Creates the tables and the views for analysts, then writes the progress of the sinks until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the tables exist. */
+  /** Whether the tables and the views for analysts exist. */
   migrated(): boolean;
 }
 
@@ -207,10 +207,10 @@ export function createTableTasks(options: {
         logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
     };
     await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), retryOptions);
+    tablesReady();
     const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
     await retryUntilSuccess('publish the views for analysts', () => publishViews(published), retryOptions);
     migrated = true;
-    tablesReady();
   };
 
   return {
