@@ -7,6 +7,7 @@ import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { createCurrentPnlReader } from './pnl-series/current-pnl.js';
+import { createHourlyClosesReader, type HourlyClosesReader } from './pnl-series/hourly-closes.js';
 import { createPnlSeriesReader, type PnlSeriesReader } from './pnl-series/series.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeMetadataLookup, type OutcomeMetadata } from './positions/outcomes.js';
@@ -31,6 +32,7 @@ export interface Readers {
   readonly walletPositionPages: WalletPositionPages;
   /** Prices by token. */
   readonly prices: CachedLookup<Price>;
+  readonly hourlyCloses: HourlyClosesReader;
   readonly pnlSeries: PnlSeriesReader;
   /** The equity curve of a wallet. */
   readonly equity: (wallet: string, filter: EquityFilter) => Promise<Equity>;
@@ -46,6 +48,7 @@ export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowM
   const metadata = createMetadataLookups({ ...deps, changes });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const prices = createPriceLookup({ ...deps, changes });
+  const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
   return {
     metadata,
     fills: createFillReader(deps),
@@ -57,7 +60,13 @@ export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowM
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,
-    pnlSeries: createPnlSeriesReader({ ...deps, currentPnl: createCurrentPnlReader(deps) }),
+    hourlyCloses,
+    pnlSeries: createPnlSeriesReader({
+      ...deps,
+      metadata,
+      hourlyCloses,
+      currentPnl: createCurrentPnlReader({ ...deps, prices }),
+    }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),
     outcomesOf,
     cache: deps.cache,

@@ -268,10 +268,10 @@ export function createService(deps: ServiceDeps): Service {
     routes,
     openApi,
     async runCacheWarmup(signal) {
-      const { metadata, prices } = readers;
+      const { metadata, prices, hourlyCloses } = readers;
       const markets = {
         ofConditions: [metadata.marketsOf, metadata.resolutionsOf],
-        ofTokens: [metadata.tokensOf, prices],
+        ofTokens: [metadata.tokensOf, prices, hourlyCloses.recent],
       };
       await runCacheWarmup({ tables, logger, metrics: deps.metrics, ...markets }, signal);
     },

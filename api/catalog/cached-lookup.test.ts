@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCachedLookup } from './cached-lookup.js';
 
-function setUp(maxEntries?: number) {
+function setUp(maxSize?: number) {
   const clock = { nowMs: 0 };
   const reads: string[][] = [];
   const lookup = createCachedLookup({
@@ -11,7 +11,7 @@ function setUp(maxEntries?: number) {
     },
     unknown: 'unknown',
     nowMs: () => clock.nowMs,
-    ...(maxEntries === undefined ? {} : { maxEntries }),
+    ...(maxSize === undefined ? {} : { maxSize }),
   });
   return { clock, reads, lookup };
 }
@@ -33,7 +33,7 @@ it('createCachedLookup reads each missing id once, and an unknown id again after
   expect(reads).toEqual([['a', 'none'], ['b'], ['none'], ['a']]);
 });
 
-it('createCachedLookup keeps at most maxEntries and evicts the least recently used', async () => {
+it('createCachedLookup keeps at most maxSize and evicts the least recently used', async () => {
   const { clock, reads, lookup } = setUp(3);
   await lookup(['a', 'b', 'c']);
   clock.nowMs = 30_000;
@@ -64,22 +64,29 @@ it('createCachedLookup keeps ids that are requested repeatedly', async () => {
   expect(reads.slice(-2)).toEqual([['d'], ['a']]);
 });
 
-it('createCachedLookup reads a value again that is not fresh', async () => {
+it('createCachedLookup limits entries by their sizes, and reads a value again that is not fresh', async () => {
   const reads: string[][] = [];
   const old = new Set<string>();
   const lookup = createCachedLookup({
     read: async (ids) => {
       reads.push([...ids]);
-      return new Map(ids.map((id) => [id, `value of ${id}`]));
+      return new Map(ids.map((id) => [id, id.repeat(100)]));
     },
     unknown: '',
     nowMs: () => 0,
+    maxSize: 600,
+    sizeOf: (value) => value.length,
     isFresh: (value) => !old.has(value),
   });
-  await lookup(['a', 'b']);
-  old.add('value of b');
-  expect((await lookup(['a', 'b'])).get('b')).toBe('value of b');
-  expect(reads).toEqual([['a', 'b'], ['b']]);
+  await lookup(['aaa', 'bb']);
+  await lookup(['c']);
+  old.add('bb'.repeat(100));
+  await lookup(['bb', 'c']);
+  // 'aaa' is the least recently used.
+  await lookup(['dd']);
+  await lookup(['c', 'dd']);
+  await lookup(['aaa']);
+  expect(reads).toEqual([['aaa', 'bb'], ['c'], ['bb'], ['dd'], ['aaa']]);
 });
 
 it('createCachedLookup prefetches missing ids up to its capacity without evicting others', async () => {

@@ -14,7 +14,7 @@ const FOUND_TTL_MS = 30_000;
 const MISSING_TTL_MS = 1_000;
 /** Lifetime of entries that are invalidated by changes: bounds the effect of a rebuilt table. */
 const INVALIDATED_TTL_MS = 1_800_000;
-const DEFAULT_MAX_ENTRIES = 10_000;
+const DEFAULT_MAX_SIZE = 10_000;
 /** Fill ratio up to which values are prefetched. */
 const PREFETCH_RATIO = 0.9;
 /** Ids per query. */
@@ -30,8 +30,10 @@ export interface CachedLookupOptions<T> {
   readonly read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly unknown: T;
   readonly nowMs: () => number;
-  /** Maximum number of entries. */
-  readonly maxEntries?: number;
+  /** Maximum sum of the sizes of all entries. */
+  readonly maxSize?: number;
+  /** Size of an entry, a positive integer; default: 1. */
+  readonly sizeOf?: (value: T) => number;
   /** False for a cached value that must be read again. */
   readonly isFresh?: (value: T) => boolean;
   /** Invalidation by table changes; without it entries expire after 30 s, unknown ones after 1 s. */
@@ -45,10 +47,10 @@ export interface CachedLookupOptions<T> {
 
 /** Creates a lookup that reads only ids that are not cached. Callers share the cached values and do not change them. */
 export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLookup<T> {
-  const { invalidation, isFresh = () => true, maxEntries = DEFAULT_MAX_ENTRIES } = options;
+  const { invalidation, sizeOf = () => 1, isFresh = () => true, maxSize = DEFAULT_MAX_SIZE } = options;
   const foundTtlMs = invalidation === undefined ? FOUND_TTL_MS : INVALIDATED_TTL_MS;
   const missingTtlMs = invalidation === undefined ? MISSING_TTL_MS : INVALIDATED_TTL_MS;
-  const entries = new LRUCache<string, Entry<T>>({ max: maxEntries });
+  const entries = new LRUCache<string, Entry<T>>({ maxSize, sizeCalculation: ({ value }) => sizeOf(value) });
   /** Ids that changed during each running read. */
   const pendingReads = new Set<{ all: boolean; readonly ids: Set<string> }>();
 
@@ -106,7 +108,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
     await invalidation?.changes.sync();
     // Does not count as a use: requests decide what stays cached.
     const missing = ids.filter((id) => ifCurrent(entries.peek(id)) === undefined);
-    for (let at = 0; at < missing.length && entries.size <= maxEntries * PREFETCH_RATIO; at += READ_BATCH)
+    for (let at = 0; at < missing.length && entries.calculatedSize <= maxSize * PREFETCH_RATIO; at += READ_BATCH)
       await readSome(missing.slice(at, at + READ_BATCH), () => undefined);
   };
   return Object.assign(lookup, { prefetch });

@@ -127,7 +127,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_TOKENS,
+      maxSize: MAX_TOKENS,
       invalidation: { changes, tables: ['tokens', 'chain_tokens'] },
     }),
     marketsOf: createCachedLookup<MarketMetadata | null>({
@@ -137,7 +137,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_CONDITIONS,
+      maxSize: MAX_CONDITIONS,
       invalidation: { changes, tables: ['markets'] },
     }),
     // Rows never change; a missing one is read again after one second.
@@ -158,7 +158,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxEntries: MAX_CONDITIONS,
+      maxSize: MAX_CONDITIONS,
       invalidation: { changes, tables: ['resolutions'] },
     }),
     exchangeNegRiskOf: createCachedLookup<boolean | null>({

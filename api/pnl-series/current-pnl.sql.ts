@@ -9,23 +9,23 @@ export const currentPnlOfPositionSql = (p: string, q: string): string =>
           + if(${p}.size > 0 AND ${q}.source IN ('', 'none'), toInt256(0),
             intDiv(toInt256(${p}.size - ${p}.received) * toInt256(round(${q}.price * 1000000)) * 2 + 1000000, 2000000) - ${p}.cost))`;
 
-export interface CurrentPnlRow {
+/** Sums over all positions of a wallet, and its open positions: three lists of the same length. Base units as text. */
+export interface PositionSumsRow {
   readonly positions: number | string;
-  /** Base units, as text. */
-  readonly pnl: string;
+  /** PnL without the market value of open positions: realized PnL minus fees minus cost. */
+  readonly without_value: string;
+  readonly tokens: readonly string[];
+  /** Shares with a cost. */
+  readonly sizes: readonly string[];
+  readonly costs: readonly string[];
 }
 
-/** Number of a wallet's positions, and their PnL at current prices. */
-export const currentPnlSql = (wallet: string): Sql => ({
-  text: `SELECT count() AS positions, toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS pnl
-      FROM (
-        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost FROM positions FINAL WHERE wallet = {wallet:String}
-      ) AS p
-      LEFT JOIN (
-        SELECT token_id, price, source FROM token_prices
-        WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
-      ) AS q ON q.token_id = p.token_id
-      SETTINGS max_execution_time = 10`,
+export const positionSumsSql = (wallet: string): Sql => ({
+  text: `SELECT count() AS positions, toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS without_value,
+        groupArrayIf(token_id, size > 0) AS tokens, groupArrayIf(size - received, size > 0) AS sizes, groupArrayIf(cost, size > 0) AS costs
+      FROM positions FINAL
+      WHERE wallet = {wallet:String}
+      SETTINGS max_execution_time = 10, max_threads = 1`,
   params: { wallet },
   singleChunk: true,
 });

@@ -1,5 +1,7 @@
+import type { Lookup } from '../catalog/cached-lookup.js';
+import { type Price, valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
-import { type CurrentPnlRow, currentPnlSql } from './current-pnl.sql.js';
+import { type PositionSumsRow, positionSumsSql } from './current-pnl.sql.js';
 
 /**
  * Current PnL of a wallet in base units; null for a wallet without positions.
@@ -9,9 +11,16 @@ import { type CurrentPnlRow, currentPnlSql } from './current-pnl.sql.js';
  */
 export type CurrentPnlReader = (wallet: string) => Promise<bigint | null>;
 
-export const createCurrentPnlReader =
-  ({ tables }: { tables: Tables }): CurrentPnlReader =>
-  async (wallet) => {
-    const [row] = await tables.rows<CurrentPnlRow>(currentPnlSql(wallet));
-    return row === undefined || Number(row.positions) === 0 ? null : BigInt(row.pnl);
+/** Creates the reader. The prices come from the cache, because a join with `token_prices` costs several times as much as the rest of the statement. */
+export function createCurrentPnlReader(deps: { tables: Tables; prices: Lookup<Price> }): CurrentPnlReader {
+  return async (wallet) => {
+    const [row] = await deps.tables.rows<PositionSumsRow>(positionSumsSql(wallet));
+    if (row === undefined || Number(row.positions) === 0) return null;
+    const { tokens, sizes, costs } = row;
+    const prices = await deps.prices(tokens);
+    return tokens.reduce((pnl, token, n) => {
+      const price = prices.get(token)?.usd ?? null;
+      return pnl + (price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price));
+    }, BigInt(row.without_value));
   };
+}

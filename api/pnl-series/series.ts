@@ -1,6 +1,18 @@
+import pLimit from 'p-limit';
+import { yieldToEventLoop } from '../../infra/event-loop.js';
+import { divide } from '../../schemas/primitives/money.js';
+import { type MetadataLookups, oppositeTokenOf } from '../catalog/metadata.js';
 import type { Tables } from '../tables/port.js';
 import type { CurrentPnlReader } from './current-pnl.js';
-import { firstEventTimeSql, type PnlChangeRow, pnlChangesSql, type SampleTimes } from './series.sql.js';
+import type { HourlyClosesReader } from './hourly-closes.js';
+import { addPositionChanges, type Payout } from './position-changes.js';
+import {
+  type HoldingsRow,
+  holdingsSql,
+  type SampleTimes,
+  type WalletHistoryRow,
+  walletHistorySql,
+} from './series.sql.js';
 
 /** Cumulative PnL of a wallet at a time: base units, Unix seconds. */
 export interface PnlPoint {
@@ -18,35 +30,102 @@ export interface Period {
 export type PnlSeriesReader = (wallet: string, period: Period) => Promise<readonly PnlPoint[] | null>;
 
 const MINUTE_S = 60;
+const ONE_USD = 1_000_000n;
+/** Events whose positions are read at once: bounds memory. */
+const EVENTS_PER_SLICE = 20_000;
+/** Wallets with more events are computed one at a time: each uses most of a core for a while. */
+const LARGE_WALLET_EVENTS = 3_000;
+/** Positions that are computed without other requests in between: a few milliseconds. */
+const POSITIONS_PER_TURN = 100;
 
+/** Creates the reader. PnL at a past time is computed from what each position held then, at the payout or the last close of the full hours before. */
 export function createPnlSeriesReader(deps: {
   tables: Tables;
+  metadata: Pick<MetadataLookups, 'tokensOf' | 'marketsOf' | 'resolutionsOf'>;
+  hourlyCloses: Pick<HourlyClosesReader, 'since'>;
   currentPnl: CurrentPnlReader;
   nowMs: () => number;
 }): PnlSeriesReader {
-  const { tables } = deps;
-  const sampleTimesOf = async (wallet: string, { stepS, points }: Period): Promise<SampleTimes | null> => {
-    const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
-    if (points !== null) return { startS: endS - (points - 1) * stepS, stepS, points };
-    const [row] = await tables.rows<{ first: number | string }>(firstEventTimeSql(wallet));
-    if (row === undefined) return null;
-    const count = Math.max(0, Math.floor((endS - Number(row.first)) / stepS)) + 1;
-    return { startS: endS - (count - 1) * stepS, stepS, points: count };
+  const { tables, metadata } = deps;
+  const largeLimit = pLimit(1);
+
+  /** Other outcome and payout of tokens, where known. */
+  const readTokens = async (tokenIds: readonly string[]) => {
+    const tokens = await metadata.tokensOf(tokenIds);
+    const conditions = [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId]));
+    const [markets, resolutions] = await Promise.all([
+      metadata.marketsOf(conditions),
+      metadata.resolutionsOf(conditions),
+    ]);
+    const others = new Map<string, string>();
+    const payouts = new Map<string, Payout>();
+    for (const [tokenId, token] of tokens) {
+      if (token === null) continue;
+      const { conditionId, outcomeIndex } = token;
+      const other =
+        token.otherTokenId ?? oppositeTokenOf({ outcomeIndex, tokenIds: markets.get(conditionId)?.tokenIds ?? [] });
+      if (other !== null) others.set(tokenId, other);
+      const resolution = resolutions.get(conditionId) ?? null;
+      const numerator = resolution?.payouts[outcomeIndex];
+      if (resolution === null || numerator === undefined || resolution.denominator === 0n) continue;
+      const price = divide(numerator * ONE_USD, resolution.denominator, 'half_up');
+      payouts.set(tokenId, { atS: resolution.resolvedAtS, price });
+    }
+    return { others, payouts };
   };
-  return async (wallet, period) => {
-    const times = await sampleTimesOf(wallet, period);
-    if (times === null) return null;
-    const { startS, stepS, points } = times;
-    const [rows, now] = await Promise.all([
-      tables.rows<PnlChangeRow>(pnlChangesSql(wallet, times)),
+  const addSlice = async (
+    rows: readonly HoldingsRow[],
+    times: SampleTimes,
+    add: (sample: number, change: bigint) => void,
+  ): Promise<void> => {
+    /** Time from which prices are needed; infinite for a position that is closed at every sample time. */
+    const heldFromS = ({ samples, shares }: HoldingsRow) =>
+      times.startS + times.stepS * (samples[shares.findIndex((one) => one !== '0')] ?? Number.POSITIVE_INFINITY);
+    const { others, payouts } = await readTokens(
+      rows.filter((row) => heldFromS(row) !== Number.POSITIVE_INFINITY).map(({ token }) => token),
+    );
+    const traded = rows
+      .filter((row) => heldFromS(row) < (payouts.get(row.token)?.atS ?? Number.POSITIVE_INFINITY))
+      .flatMap(({ token }) => [token, ...(others.has(token) ? [others.get(token) as string] : [])]);
+    const closes = await deps.hourlyCloses.since([...new Set(traded)], times.startS);
+    for (const [n, row] of rows.entries()) {
+      if (n % POSITIONS_PER_TURN === 0) await yieldToEventLoop();
+      const prices = {
+        closes: closes.get(row.token),
+        otherCloses: closes.get(others.get(row.token) ?? ''),
+        payout: payouts.get(row.token) ?? null,
+      };
+      addPositionChanges(row, prices, times, add);
+    }
+  };
+  const readChanges = async (wallet: string, times: SampleTimes, events: number): Promise<readonly bigint[]> => {
+    const changes: bigint[] = Array.from({ length: times.points }, () => 0n);
+    const add = (sample: number, change: bigint) => {
+      changes[sample] = (changes[sample] as bigint) + change;
+    };
+    const slices = Math.max(1, Math.ceil(events / EVENTS_PER_SLICE));
+    for (let share = 0; share < slices; share++)
+      await addSlice(await tables.rows<HoldingsRow>(holdingsSql(wallet, times, { share, of: slices })), times, add);
+    return changes;
+  };
+
+  return async (wallet, { stepS, points }) => {
+    const [history] = await tables.rows<WalletHistoryRow>(walletHistorySql(wallet));
+    const events = Number(history?.events ?? 0);
+    if (events === 0) return null;
+    const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
+    const count = points ?? Math.max(0, Math.floor((endS - Number(history?.first)) / stepS)) + 1;
+    const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
+    const isLarge = events > LARGE_WALLET_EVENTS;
+    const [changes, now] = await Promise.all([
+      isLarge ? largeLimit(() => readChanges(wallet, times, events)) : readChanges(wallet, times, events),
       deps.currentPnl(wallet),
     ]);
     if (now === null) return null;
-    const changes = new Map(rows.map(({ sample, change }) => [Number(sample), BigInt(change)]));
     let pnl = 0n;
-    return Array.from({ length: points }, (_, sample) => {
-      pnl += changes.get(sample) ?? 0n;
-      return { atS: startS + sample * stepS, pnl: sample === points - 1 ? now : pnl };
+    return changes.map((change, sample) => {
+      pnl += change;
+      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? now : pnl };
     });
   };
 }

@@ -23,7 +23,7 @@ export const createPriceLookup = (deps: {
     },
     unknown: unpriced,
     nowMs: deps.nowMs,
-    maxEntries: MAX_CACHED_PRICES,
+    maxSize: MAX_CACHED_PRICES,
     isFresh: ({ source, updatedAtS }) =>
       source !== 'clob_mid' || updatedAtS === null || deps.nowMs() / 1000 - updatedAtS < MID_PRICE_TTL_S,
     invalidation: {
