@@ -142,6 +142,7 @@ runProcess({
         processId,
       },
       cacheBytes: config.apiCacheMb * 1024 * 1024,
+      cachedMarkets: config.apiCachedMarkets,
       nowMs: Date.now,
       trustedProxies: config.trustedProxies,
       allowedHosts: config.allowedHosts,

@@ -19,6 +19,8 @@ import { createWalletPositionPages, type WalletPositionPages } from './positions
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
+const DEFAULT_CACHED_MARKETS = 40_000;
+
 /** Readers shared by the API groups; each group has its own serializers. */
 export interface Readers {
   readonly metadata: CachedMetadataLookups;
@@ -43,11 +45,18 @@ export interface Readers {
   readonly nowMs: () => number;
 }
 
-export function createReaders(deps: { tables: Tables; cache: ResponseCache; nowMs: () => number }): Readers {
+export function createReaders(deps: {
+  tables: Tables;
+  cache: ResponseCache;
+  nowMs: () => number;
+  /** Markets whose metadata and prices fit into their caches. */
+  cachedMarkets?: number;
+}): Readers {
+  const { cachedMarkets = DEFAULT_CACHED_MARKETS } = deps;
   const changes = createChangeFeed(deps);
-  const metadata = createMetadataLookups({ ...deps, changes });
+  const metadata = createMetadataLookups({ ...deps, changes, cachedMarkets });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
-  const prices = createPriceLookup({ ...deps, changes });
+  const prices = createPriceLookup({ ...deps, changes, cachedMarkets });
   const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
   return {
     metadata,

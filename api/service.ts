@@ -127,6 +127,8 @@ export interface ServiceDeps {
   };
   /** Size of the response cache; 0: off. */
   readonly cacheBytes: number;
+  /** Markets whose metadata and prices are cached. */
+  readonly cachedMarkets: number;
   readonly nowMs: () => number;
   readonly trustedProxies: readonly string[];
   /** Host names accepted in `Host`, besides loopback names and IP addresses. */
@@ -143,7 +145,7 @@ export interface Service {
   readonly app: Express;
   readonly routes: readonly Route[];
   readonly openApi: Readonly<Record<string, unknown>>;
-  /** Keeps metadata of the largest markets and popular series cached until `signal` aborts. */
+  /** Keeps metadata, prices and closes of the largest markets cached until `signal` aborts. */
   runCacheWarmup(signal: AbortSignal): Promise<void>;
 }
 
@@ -170,7 +172,7 @@ export function createService(deps: ServiceDeps): Service {
     cookie: sessionCookie,
     baseUrl: deps.baseUrl,
   };
-  const readers = createReaders({ tables, cache, nowMs });
+  const readers = createReaders({ tables, cache, nowMs, cachedMarkets: deps.cachedMarkets });
   const orderBooks = createOrderBookReader({ tables, sources, nowMs });
   const facts = createTableFacts({ tables, cache, logger });
   const status = { facts, sources, progress: deps.progress, startedAtMs: nowMs() };
@@ -273,7 +275,7 @@ export function createService(deps: ServiceDeps): Service {
         ofConditions: [metadata.marketsOf, metadata.resolutionsOf],
         ofTokens: [metadata.tokensOf, prices, hourlyCloses.recent],
       };
-      await runCacheWarmup({ tables, logger, metrics: deps.metrics, ...markets }, signal);
+      await runCacheWarmup({ tables, logger, metrics: deps.metrics, most: deps.cachedMarkets, ...markets }, signal);
     },
   };
 }

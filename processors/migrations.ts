@@ -20,6 +20,7 @@ import {
   tagLeaderboardTables,
 } from './leaderboards/tables.js';
 import { currentPrice, livePrice } from './markets/current-price.js';
+import { flatPrice } from './markets/flat-price.js';
 import { marketViews, quoteTables } from './markets/tables.js';
 import { oracleTables } from './oracle/tables.js';
 import { orderBookTables } from './order-books/tables.js';
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   socialTables,
   leaderboardCompleteness,
   eventHoldings,
+  flatPrice,
 ];

@@ -16,8 +16,9 @@ it('warmUpCache prefetches every market once, largest first, with pauses', async
     },
   });
   const pauses: number[] = [];
+  const warmUp = { tables, most: 40_000 };
   const known = await warmUpCache({
-    tables,
+    ...warmUp,
     ofConditions: [into(prefetched.conditions)],
     ofTokens: [into(prefetched.tokens)],
     pause: async (ms) => {

@@ -21,22 +21,23 @@ const marketsSql = (rows: number, offset: number): Sql => ({
 /** Large pages: every page sorts the whole catalogue. */
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
-/** Capacity of the market caches. */
-const MAX_MARKETS = 40_000;
 /** Limits a pass to a few hundredths of a core. */
 const MIN_IDLE_RATIO = 30;
 
 /** Loads the metadata of the largest markets into the caches; cached entries are not read again. Resolves with the number of markets. */
 export async function warmUpCache(deps: {
   readonly tables: Tables;
+  /** Number of markets. */
+  readonly most: number;
   /** Caches by condition id, and by token id. */
   readonly ofConditions: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
   readonly ofTokens: readonly Pick<CachedLookup<unknown>, 'prefetch'>[];
   /** Called after each thousand markets with twice the time that they took. */
   readonly pause: Throttle;
 }): Promise<number> {
-  for (let offset = 0; offset < MAX_MARKETS; offset += MARKETS_PER_PAGE) {
-    const page = await deps.tables.rows<Market>(marketsSql(MARKETS_PER_PAGE, offset));
+  for (let offset = 0; offset < deps.most; offset += MARKETS_PER_PAGE) {
+    const rows = Math.min(MARKETS_PER_PAGE, deps.most - offset);
+    const page = await deps.tables.rows<Market>(marketsSql(rows, offset));
     for (let at = 0; at < page.length; at += MARKET_BATCH) {
       const began = performance.now();
       const markets = page.slice(at, at + MARKET_BATCH);
@@ -45,9 +46,9 @@ export async function warmUpCache(deps: {
       for (const { prefetch } of deps.ofTokens) await prefetch(tokens);
       await deps.pause(2 * (performance.now() - began));
     }
-    if (page.length < MARKETS_PER_PAGE) return offset + page.length;
+    if (page.length < rows) return offset + page.length;
   }
-  return MAX_MARKETS;
+  return deps.most;
 }
 
 /** Warms up once a minute, less often if a pass takes long, until `signal` aborts. Resolves then. */

@@ -71,6 +71,7 @@ it('createMetadataLookups returns cached metadata equal to the rows of the table
           tables,
           nowMs: () => 0,
           changes,
+          cachedMarkets: 1_000,
         });
         for (const lookup of [tokensOf, marketsOf, conditionTokensOf, resolutionsOf]) {
           const first = (await lookup(['id'])).get('id');

@@ -83,10 +83,12 @@ export type CachedMetadataLookups = {
   readonly [Kind in keyof MetadataLookups]: MetadataLookups[Kind] & Pick<CachedLookup<unknown>, 'prefetch'>;
 };
 
-/** Capacity in tokens: 35 MB. */
-const MAX_TOKENS = 100_000;
-/** Capacity in conditions: 75 MB of markets, 12 MB of resolutions. */
-const MAX_CONDITIONS = 50_000;
+/** Room for other markets than the largest, as a multiple. */
+const CACHE_ROOM = 1.25;
+/** Conditions that the caches hold: 1.7 KB each for the market and its resolution. */
+const cachedConditions = (markets: number): number => Math.ceil(markets * CACHE_ROOM);
+/** Tokens that a cache holds: 0.35 KB of metadata or 0.2 KB of price each. */
+export const cachedTokens = (markets: number): number => 2 * cachedConditions(markets);
 
 const tokenFrom = (row: TokenMetadataRow): TokenMetadata => ({
   conditionId: row.condition_id,
@@ -117,8 +119,10 @@ export function createMetadataLookups(deps: {
   tables: Tables;
   nowMs: () => number;
   changes: ChangeFeed;
+  /** The largest markets fit into the caches, and a quarter more. */
+  cachedMarkets: number;
 }): CachedMetadataLookups {
-  const { tables, nowMs, changes } = deps;
+  const { tables, nowMs, changes, cachedMarkets } = deps;
   return {
     tokensOf: createCachedLookup<TokenMetadata | null>({
       read: async (ids) => {
@@ -127,7 +131,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxSize: MAX_TOKENS,
+      maxSize: cachedTokens(cachedMarkets),
       invalidation: { changes, tables: ['tokens', 'chain_tokens'] },
     }),
     marketsOf: createCachedLookup<MarketMetadata | null>({
@@ -137,7 +141,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxSize: MAX_CONDITIONS,
+      maxSize: cachedConditions(cachedMarkets),
       invalidation: { changes, tables: ['markets'] },
     }),
     // Rows never change; a missing one is read again after one second.
@@ -158,7 +162,7 @@ export function createMetadataLookups(deps: {
       },
       unknown: null,
       nowMs,
-      maxSize: MAX_CONDITIONS,
+      maxSize: cachedConditions(cachedMarkets),
       invalidation: { changes, tables: ['resolutions'] },
     }),
     exchangeNegRiskOf: createCachedLookup<boolean | null>({

@@ -1,11 +1,9 @@
 import { type CachedLookup, createCachedLookup } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
+import { cachedTokens } from '../catalog/metadata.js';
 import type { Tables } from '../tables/port.js';
 import { type Price, priceFrom, unpriced } from './position.js';
 import { type PriceRow, pricesSql } from './positions.sql.js';
-
-/** Capacity in prices: 20 MB. */
-const MAX_CACHED_PRICES = 100_000;
 
 /** A mid price is read again after this number of seconds. */
 const MID_PRICE_TTL_S = 60;
@@ -15,6 +13,7 @@ export const createPriceLookup = (deps: {
   tables: Tables;
   nowMs: () => number;
   changes: ChangeFeed;
+  cachedMarkets: number;
 }): CachedLookup<Price> =>
   createCachedLookup<Price>({
     read: async (ids) => {
@@ -23,7 +22,7 @@ export const createPriceLookup = (deps: {
     },
     unknown: unpriced,
     nowMs: deps.nowMs,
-    maxSize: MAX_CACHED_PRICES,
+    maxSize: cachedTokens(deps.cachedMarkets),
     isFresh: ({ source, updatedAtS }) =>
       source !== 'clob_mid' || updatedAtS === null || deps.nowMs() / 1000 - updatedAtS < MID_PRICE_TTL_S,
     invalidation: {

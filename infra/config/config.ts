@@ -85,6 +85,7 @@ export interface Config {
   readonly publicUrl: string;
   /** Size of the response cache of each API process; 0: off. */
   readonly apiCacheMb: number;
+  readonly apiCachedMarkets: number;
   readonly signIn: SignInConfig;
   /** Whether accounts that have used up their capacity are rejected. */
   readonly usageEnforcement: boolean;
@@ -218,6 +219,7 @@ export function loadConfig(env: Environment = process.env): Config {
     allowedHosts: allowedHostsOf(e),
     publicUrl: (e.PUBLIC_URL ?? `http://${reachableHost(e.ODDSTREAM_HOST)}:${e.API_PORT}`).replace(/\/+$/, ''),
     apiCacheMb: e.API_CACHE_MB,
+    apiCachedMarkets: e.API_CACHED_MARKETS,
     signIn: signInOf(e),
     usageEnforcement: e.USAGE_ENFORCEMENT,
     billing: billingOf(e),

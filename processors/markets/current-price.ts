@@ -2,7 +2,7 @@ import type { Migration } from '../../infra/clickhouse/ddl.js';
 import { priceRows } from './token-prices.js';
 
 /** Longest age in seconds at which the midpoint of bid and ask is used. */
-const MAX_MID_AGE_S = 60;
+export const MAX_MID_AGE_S = 60;
 
 /** Price without order books, as created by migration 0051: the text must not change. */
 const currentPriceSelect = `SELECT token_id,
@@ -32,12 +32,8 @@ export const currentPrice: Migration = {
 const bookRows = `SELECT token_id, mid AS book_mid, toDateTime(updated_at, 'UTC') AS booked_at
         FROM order_books FINAL WHERE verified AND NOT synthetic AND mid IS NOT NULL AND updated_at > now64(3) - ${MAX_MID_AGE_S}`;
 
-/**
- * Current price of a token with its source and time, the only definition of it: `settlement`, the payout; else `clob_mid`, the midpoint of the verified order
- * book, else of the catalogue's best bid and ask, whose last change is less than 60 s old; else the newer of `last_fill`, the last maker fill, and `v1_condition`,
- * the catalogue's quote (its price, else its midpoint). `none`: no price is known. A filter on token_id reads the key range of each table.
- */
-const livePriceSelect = `SELECT token_id,
+/** Price with order books, as created by migration 0061: the text must not change. `flat-price.ts` has the definition of today. */
+export const livePriceSelect = `SELECT token_id,
       multiIf(denominator > 0, 'settlement', book_mid >= 0 OR (mid >= 0 AND quoted_at > now() - ${MAX_MID_AGE_S}), 'clob_mid',
         shares > 0 AND (quote < 0 OR traded_at >= quoted_at), 'last_fill', quote >= 0, 'v1_condition', 'none') AS source,
       multiIf(source = 'settlement', toFloat64(numerator) / toFloat64(denominator), source = 'clob_mid', if(book_mid >= 0, book_mid, mid),

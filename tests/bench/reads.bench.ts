@@ -93,8 +93,7 @@ async function untilWarm(product: Product): Promise<void> {
   );
   await eventually(
     'the API cache of markets',
-    async () =>
-      (await product.metric('api', 'oddstream_api_cache_warmup_markets')) >= Math.min(40_000, VENUE.tokens / 2),
+    async () => (await product.metric('api', 'oddstream_api_cache_warmup_markets')) >= VENUE.tokens / 2,
     2_400_000,
   );
 }
@@ -173,6 +172,8 @@ export async function run(): Promise<readonly Figure[]> {
       CLICKHOUSE_EMBEDDED_MEMORY_MB: '4000',
       // Compaction must run often, because the tables grow quickly while they are filled.
       COMPACTION_EVERY_S: '60',
+      // All of them.
+      API_CACHED_MARKETS: String(VENUE.tokens / 2),
     },
   });
   try {

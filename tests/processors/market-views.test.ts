@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { livePriceSelect } from '../../processors/markets/current-price.js';
 import { migrations } from '../../processors/migrations.js';
 import { comboTables } from '../../processors/positions/combo-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -160,6 +161,14 @@ describe('prices of tokens', () => {
       );
       expect(row?.at).toBe(bookedAt);
     });
+  });
+  it('are the same in the nested form of the view', async () => {
+    const differing = (a: string, b: string) =>
+      `SELECT count() AS rows FROM (SELECT * FROM (${a}) EXCEPT SELECT * FROM (${b}))`;
+    const columns = 'token_id, source, price, updated_at, resolved, last_trade_at';
+    const [flat, nested] = [`SELECT ${columns} FROM token_prices`, `SELECT ${columns} FROM (${livePriceSelect})`];
+    expect(await client.query(differing(flat, nested))).toEqual([{ rows: '0' }]);
+    expect(await client.query(differing(nested, flat))).toEqual([{ rows: '0' }]);
   });
 });
 

@@ -221,6 +221,7 @@ export async function startApi(options: {
       processId: 'test',
     },
     cacheBytes: options.cacheBytes ?? 64 << 20,
+    cachedMarkets: 1_000,
     nowMs: () => clock.nowMs,
     trustedProxies: options.trustedProxies ?? [],
     allowedHosts: ['api.test'],
