@@ -3,6 +3,7 @@ import type { CachedLookup, Lookup } from './catalog/cached-lookup.js';
 import { createChangeFeed } from './catalog/change-feed.js';
 import { type Condition, createConditionLookup } from './catalog/conditions.js';
 import { type CachedMetadataLookups, createMetadataLookups } from './catalog/metadata.js';
+import { createTaggedTokens } from './catalog/tagged-tokens.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
 import { createTitleLookup, type TitleLookup } from './fills/titles.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
@@ -56,16 +57,17 @@ export function createReaders(deps: {
   const changes = createChangeFeed(deps);
   const metadata = createMetadataLookups({ ...deps, changes, cachedMarkets });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
+  const taggedTokens = createTaggedTokens(metadata);
   const prices = createPriceLookup({ ...deps, changes, cachedMarkets });
-  const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
+  const hourlyCloses = createHourlyClosesReader({ ...deps, changes, cachedMarkets });
   return {
     metadata,
-    fills: createFillReader(deps),
+    fills: createFillReader({ ...deps, taggedTokens }),
     titlesOf: createTitleLookup(metadata),
     walletEvents: createWalletEventReader(deps),
     conditionsOf: createConditionLookup(metadata),
     pnl: createPnlReader(deps),
-    positions: createPositionReader({ ...deps, prices, outcomesOf }),
+    positions: createPositionReader({ ...deps, prices, outcomesOf, taggedTokens }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,

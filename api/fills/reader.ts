@@ -1,4 +1,5 @@
 import { MAX_LISTED_TOKENS } from '../../schemas/primitives/tags.sql.js';
+import type { TaggedTokens } from '../catalog/tagged-tokens.js';
 import { badParameter } from '../errors/failure.js';
 import type { Tables } from '../tables/port.js';
 import {
@@ -8,6 +9,7 @@ import {
   fillsSql,
   type Grouping,
   groupsSql,
+  MAX_WINDOW,
   newestFillSql,
   residualFilterOf,
   WINDOWS,
@@ -34,7 +36,11 @@ export interface FillReader {
 }
 
 /** Reads pages of the fills tables. */
-export function createFillReader(deps: { tables: Tables; nowMs: () => number }): FillReader {
+export function createFillReader(deps: {
+  tables: Tables;
+  taggedTokens: TaggedTokens;
+  nowMs: () => number;
+}): FillReader {
   const { tables } = deps;
   const wideTags = createWideTags(tables);
 
@@ -44,9 +50,27 @@ export function createFillReader(deps: { tables: Tables; nowMs: () => number }):
     return newest === undefined ? null : logPositionOf(newest);
   };
 
+  /** The page and one row more, if it lies among the next rows of the filter without its tags: true of tags with most of the fills. Otherwise null. */
+  const readTagged = async (filter: FillFilter, page: Page): Promise<readonly FillRow[] | null> => {
+    const lists = filter.among?.tagLists ?? null;
+    const [window] = WINDOWS;
+    const rows = window * (page.limit + 1 + page.offset);
+    if (lists === null || rows > MAX_WINDOW) return null;
+    const next = await tables.rows<FillRow>(
+      fillsSql({ ...filter, among: null }, { ...page, offset: 0, limit: rows - 1 }),
+    );
+    const tagged = await deps.taggedTokens(
+      next.map((row) => row.token_id),
+      lists,
+    );
+    const found = next.filter((row) => tagged.has(row.token_id)).slice(page.offset, page.offset + page.limit + 1);
+    return found.length > page.limit || next.length < rows ? found : null;
+  };
   /** A page and one row more. */
   const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
-    for (const size of WINDOWS) {
+    const tagged = await readTagged(filter, page);
+    if (tagged !== null) return tagged;
+    for (const size of filter.among?.tagLists ? WINDOWS.slice(1) : WINDOWS) {
       const window = windowSql(filter, page, size);
       if (window === null) break;
       const found = await tables.rows<FillRow>(window);

@@ -18,6 +18,8 @@ export interface TokenSelection {
 export interface TokenQuery {
   /** A SELECT of `token_id`. `within`: a SELECT of the tokens to which it is restricted, so that it reads few rows. */
   text(within?: string): string;
+  /** The lists of tags that select them, one tag of each; null if other names do too. */
+  readonly tagLists: readonly (readonly string[])[] | null;
   readonly params: Readonly<Record<string, SqlValue>>;
 }
 
@@ -79,6 +81,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
   const boundLists = [...lists.keys()].map(bound);
   return {
     params,
+    tagLists: parts.length === 0 ? [...lists.values()] : null,
     text(within) {
       if (parts.length === 0) return taggedTokens(boundLists, within);
       const limits = within === undefined ? parts : [...parts, `token_id IN (${within})`];

@@ -17,8 +17,8 @@ export interface HourlyClosesReader {
 const HOUR_S = 3_600;
 /** Cached range: a month and a day. Earlier ranges are read each time. */
 const CACHED_RANGE_S = 31 * 24 * HOUR_S;
-/** Capacity in bytes: a month's closes of about 100,000 rarely traded tokens. */
-const MAX_BYTES = 40_000_000;
+/** Capacity per cached market: a month's closes of two rarely traded tokens. */
+const BYTES_PER_MARKET = 1_000;
 /** Estimate of an entry without its closes. */
 const ENTRY_BYTES = 250;
 /** Tokens per statement: ids have up to 78 digits, and the parameters of a statement are limited. */
@@ -33,6 +33,7 @@ export function createHourlyClosesReader(deps: {
   tables: Tables;
   nowMs: () => number;
   changes: ChangeFeed;
+  cachedMarkets: number;
 }): HourlyClosesReader {
   const recentFromS = () => Math.floor(deps.nowMs() / 1000 / HOUR_S) * HOUR_S - CACHED_RANGE_S;
   const read = async (tokenIds: readonly string[], fromS: number): Promise<Map<string, HourlyCloses>> => {
@@ -47,7 +48,7 @@ export function createHourlyClosesReader(deps: {
     read: (tokenIds) => read(tokenIds, recentFromS()),
     unknown: NONE,
     nowMs: deps.nowMs,
-    maxSize: MAX_BYTES,
+    maxSize: deps.cachedMarkets * BYTES_PER_MARKET,
     sizeOf: (closes) => ENTRY_BYTES + closes.byteLength,
     invalidation: { changes: deps.changes, tables: ['fills'] },
   });

@@ -32,7 +32,7 @@ export type PnlSeriesReader = (wallet: string, period: Period) => Promise<readon
 const MINUTE_S = 60;
 const ONE_USD = 1_000_000n;
 /** Events whose positions are read at once: bounds memory. */
-const EVENTS_PER_SLICE = 20_000;
+const EVENTS_PER_SLICE = 50_000;
 /** Wallets with more events are computed one at a time: each uses most of a core for a while. */
 const LARGE_WALLET_EVENTS = 3_000;
 /** Positions that are computed without other requests in between: a few milliseconds. */

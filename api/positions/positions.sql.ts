@@ -1,6 +1,6 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
-import type { Sql, SqlValue } from '../tables/port.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
 
 /** Amounts in base units, all wide numbers as text; times Unix seconds. The table's schema documents the columns. */
 export interface PositionRow {
@@ -269,5 +269,6 @@ export function positionPageSql(page: PositionPage, window: number | null): Sql 
       LIMIT {rows:UInt32}
       SETTINGS max_execution_time = 10`,
     params,
+    singleChunk: page.rows <= SINGLE_CHUNK_MAX_ROWS,
   };
 }

@@ -1,6 +1,7 @@
 import type { Cached, ResponseCache } from '../cache/response-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
+import type { TaggedTokens } from '../catalog/tagged-tokens.js';
 import { compareNumbers, compareTexts, type RankOrder } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
@@ -83,9 +84,25 @@ export function createPositionReader(deps: {
   cache: ResponseCache;
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
+  taggedTokens: TaggedTokens;
 }): PositionReader {
   const { tables, prices } = deps;
+  /** The page, if it lies among the next rows of the table: true of tags with most of the positions. Otherwise null. */
+  const taggedRows = async (page: PositionPage): Promise<readonly PositionRow[] | null> => {
+    const lists = page.tokens?.among?.tagLists ?? null;
+    if (lists === null || page.status !== 'all' || page.minSize !== null) return null;
+    const rows = WINDOWS[0] * page.rows;
+    const next = await tables.rows<PositionRow>(positionPageSql({ ...page, tokens: null, rows }, null));
+    const tagged = await deps.taggedTokens(
+      next.map((row) => row.token),
+      lists,
+    );
+    const found = next.filter((row) => tagged.has(row.token)).slice(0, page.rows);
+    return found.length === page.rows || next.length < rows ? found : null;
+  };
   const pageRows = async (page: PositionPage): Promise<readonly PositionRow[]> => {
+    const rows = await taggedRows(page);
+    if (rows !== null) return rows;
     for (const window of page.tokens?.tokenIds ? [] : WINDOWS) {
       const found = await tables.rows<PositionRow>(positionPageSql(page, window));
       if (found.length === page.rows) return found;
