@@ -92,13 +92,14 @@ export function createPositionReader(deps: {
     const lists = page.tokens?.among?.tagLists ?? null;
     if (lists === null || page.status !== 'all' || page.minSize !== null) return null;
     const rows = WINDOWS[0] * page.rows;
-    const next = await tables.rows<PositionRow>(positionPageSql({ ...page, tokens: null, rows }, null));
+    // The window counts versions of a position singly, so fewer rows do not mean the end of the table.
+    const next = await tables.rows<PositionRow>(positionPageSql({ ...page, tokens: null, rows }, 1));
     const tagged = await deps.taggedTokens(
       next.map((row) => row.token),
       lists,
     );
     const found = next.filter((row) => tagged.has(row.token)).slice(0, page.rows);
-    return found.length === page.rows || next.length < rows ? found : null;
+    return found.length === page.rows ? found : null;
   };
   const pageRows = async (page: PositionPage): Promise<readonly PositionRow[]> => {
     const rows = await taggedRows(page);
