@@ -21,8 +21,8 @@ const marketsSql = (rows: number, offset: number): Sql => ({
 /** Large pages: every page sorts the whole catalogue. */
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
-/** Limits a pass to a few hundredths of a core. */
-const MIN_IDLE_RATIO = 30;
+/** Limits passes to a hundredth of the time: each reads the whole catalogue, which delays requests. */
+const MIN_IDLE_RATIO = 100;
 
 /** Loads the metadata of the largest markets into the caches; cached entries are not read again. Resolves with the number of markets. */
 export async function warmUpCache(deps: {

@@ -3,13 +3,22 @@ import { type Price, valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { type PositionSumsRow, positionSumsSql } from './current-pnl.sql.js';
 
+export interface CurrentPnl {
+  /** Base units. */
+  readonly pnl: bigint;
+  /** Fills and positions: a measure of the wallet's history. */
+  readonly size: number;
+  /** Time of the wallet's first event, Unix seconds. */
+  readonly firstS: number;
+}
+
 /**
- * Current PnL of a wallet in base units; null for a wallet without positions.
+ * Current PnL of a wallet; null for a wallet without positions.
  *
  * Realized PnL minus fees, plus the market value of open positions minus their cost. A token without a price counts at its cost, untracked inflows
  * count 0, and shares sent away count as sold at their cost. It equals the sum of the amounts of the wallet's positions, as every list of them has it.
  */
-export type CurrentPnlReader = (wallet: string) => Promise<bigint | null>;
+export type CurrentPnlReader = (wallet: string) => Promise<CurrentPnl | null>;
 
 /** Creates the reader. The prices come from the cache, because a join with `token_prices` costs several times as much as the rest of the statement. */
 export function createCurrentPnlReader(deps: { tables: Tables; prices: Lookup<Price> }): CurrentPnlReader {
@@ -18,9 +27,10 @@ export function createCurrentPnlReader(deps: { tables: Tables; prices: Lookup<Pr
     if (row === undefined || Number(row.positions) === 0) return null;
     const { tokens, sizes, costs } = row;
     const prices = await deps.prices(tokens);
-    return tokens.reduce((pnl, token, n) => {
+    const pnl = tokens.reduce((sum, token, n) => {
       const price = prices.get(token)?.usd ?? null;
-      return pnl + (price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price));
+      return sum + (price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price));
     }, BigInt(row.without_value));
+    return { pnl, size: Number(row.fills) + Number(row.positions), firstS: Number(row.first) };
   };
 }

@@ -7,18 +7,6 @@ export interface SampleTimes {
   readonly points: number;
 }
 
-/** Number of a wallet's events, rewritten ones possibly counted twice, and the time of the first, Unix seconds. */
-export interface WalletHistoryRow {
-  readonly events: number | string;
-  readonly first: number | string;
-}
-
-export const walletHistorySql = (wallet: string): Sql => ({
-  text: 'SELECT count() AS events, toUnixTimestamp(min(timestamp)) AS first FROM pnl_events WHERE wallet = {wallet:String}',
-  params: { wallet },
-  singleChunk: true,
-});
-
 /** Index of the first sample time at or after a time in Unix seconds; 0 for earlier times. */
 const sampleAt = (seconds: string): string =>
   `toUInt32(intDiv(greatest(toInt64(${seconds}) - {start:Int64}, 0) + {step:Int64} - 1, {step:Int64}))`;

@@ -6,13 +6,7 @@ import type { Tables } from '../tables/port.js';
 import type { CurrentPnlReader } from './current-pnl.js';
 import type { HourlyClosesReader } from './hourly-closes.js';
 import { addPositionChanges, type Payout } from './position-changes.js';
-import {
-  type HoldingsRow,
-  holdingsSql,
-  type SampleTimes,
-  type WalletHistoryRow,
-  walletHistorySql,
-} from './series.sql.js';
+import { type HoldingsRow, holdingsSql, type SampleTimes } from './series.sql.js';
 
 /** Cumulative PnL of a wallet at a time: base units, Unix seconds. */
 export interface PnlPoint {
@@ -31,10 +25,10 @@ export type PnlSeriesReader = (wallet: string, period: Period) => Promise<readon
 
 const MINUTE_S = 60;
 const ONE_USD = 1_000_000n;
-/** Events whose positions are read at once: bounds memory. */
-const EVENTS_PER_SLICE = 50_000;
-/** Wallets with more events are computed one at a time: each uses most of a core for a while. */
-const LARGE_WALLET_EVENTS = 3_000;
+/** Size of a history that is read at once: bounds memory. */
+const SIZE_PER_SLICE = 50_000;
+/** Larger histories are computed one at a time: each uses most of a core for a while. */
+const LARGE_HISTORY = 3_000;
 /** Positions that are computed without other requests in between: a few milliseconds. */
 const POSITIONS_PER_TURN = 100;
 
@@ -98,34 +92,29 @@ export function createPnlSeriesReader(deps: {
       addPositionChanges(row, prices, times, add);
     }
   };
-  const readChanges = async (wallet: string, times: SampleTimes, events: number): Promise<readonly bigint[]> => {
+  const readChanges = async (wallet: string, times: SampleTimes, size: number): Promise<readonly bigint[]> => {
     const changes: bigint[] = Array.from({ length: times.points }, () => 0n);
     const add = (sample: number, change: bigint) => {
       changes[sample] = (changes[sample] as bigint) + change;
     };
-    const slices = Math.max(1, Math.ceil(events / EVENTS_PER_SLICE));
+    const slices = Math.max(1, Math.ceil(size / SIZE_PER_SLICE));
     for (let share = 0; share < slices; share++)
       await addSlice(await tables.rows<HoldingsRow>(holdingsSql(wallet, times, { share, of: slices })), times, add);
     return changes;
   };
 
   return async (wallet, { stepS, points }) => {
-    const [history] = await tables.rows<WalletHistoryRow>(walletHistorySql(wallet));
-    const events = Number(history?.events ?? 0);
-    if (events === 0) return null;
-    const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
-    const count = points ?? Math.max(0, Math.floor((endS - Number(history?.first)) / stepS)) + 1;
-    const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
-    const isLarge = events > LARGE_WALLET_EVENTS;
-    const [changes, now] = await Promise.all([
-      isLarge ? largeLimit(() => readChanges(wallet, times, events)) : readChanges(wallet, times, events),
-      deps.currentPnl(wallet),
-    ]);
+    const now = await deps.currentPnl(wallet);
     if (now === null) return null;
+    const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
+    const count = points ?? Math.max(0, Math.floor((endS - now.firstS) / stepS)) + 1;
+    const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
+    const read = () => readChanges(wallet, times, now.size);
+    const changes = await (now.size > LARGE_HISTORY ? largeLimit(read) : read());
     let pnl = 0n;
     return changes.map((change, sample) => {
       pnl += change;
-      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? now : pnl };
+      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? now.pnl : pnl };
     });
   };
 }
