@@ -200,24 +200,28 @@ export function createTableTasks(options: {
     ),
   ];
 
-  const prepare = async (signal: AbortSignal): Promise<void> => {
-    const retryOptions = {
+  const retry = (what: string, work: () => Promise<unknown>, signal: AbortSignal) =>
+    retryUntilSuccess(what, work, {
       signal,
       onFailure: (error: unknown, delayMs: number) =>
         logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
-    };
-    await retryUntilSuccess('migrate', () => migrate({ client: clickhouse, migrations, logger }), retryOptions);
+    });
+  const createTables = async (signal: AbortSignal): Promise<void> => {
+    await retry('migrate', () => migrate({ client: clickhouse, migrations, logger }), signal);
     tablesReady();
+  };
+  const createViews = async (signal: AbortSignal): Promise<void> => {
     const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
-    await retryUntilSuccess('publish the views for analysts', () => publishViews(published), retryOptions);
+    await retry('publish the views for analysts', () => publishViews(published), signal);
     migrated = true;
   };
 
   return {
     tasks,
     async run(signal) {
-      await prepare(signal);
-      await progress.run(signal);
+      await createTables(signal);
+      // Tables are loaded while the views are created.
+      await Promise.all([createViews(signal), progress.run(signal)]);
     },
     migrated: () => migrated,
   };

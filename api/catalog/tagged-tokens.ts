@@ -13,7 +13,11 @@ export const createTaggedTokens =
     const tokens = await tokensOf(tokenIds);
     const conditionOf = (tokenId: string) => tokens.get(tokenId)?.conditionId ?? '';
     const markets = await marketsOf([...new Set(tokenIds.map(conditionOf))]);
-    const tagsOf = (tokenId: string) => markets.get(conditionOf(tokenId))?.tagSlugs ?? [];
+    // Like the tables, which have the tags of the tokens that the catalogue names.
+    const tagsOf = (tokenId: string) => {
+      const market = markets.get(conditionOf(tokenId)) ?? null;
+      return market?.tokenIds.includes(tokenId) === true ? market.tagSlugs : [];
+    };
     return new Set(
       tokenIds.filter((tokenId) => lists.every((tags) => tags.some((tag) => tagsOf(tokenId).includes(tag)))),
     );

@@ -189,7 +189,7 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
 
 /** Sizes of the windows in which a page is looked for, in rows of the page. */
 export const WINDOWS = [2, 16] as const;
-export const MAX_WINDOW = 20_000;
+const MAX_WINDOW = 20_000;
 
 /**
  * The page as far as it lies among the next rows of the filter without its tokens, `size` per row of the page; complete for tokens that make up enough of

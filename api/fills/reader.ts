@@ -9,7 +9,6 @@ import {
   fillsSql,
   type Grouping,
   groupsSql,
-  MAX_WINDOW,
   newestFillSql,
   residualFilterOf,
   WINDOWS,
@@ -35,6 +34,9 @@ export interface FillReader {
   tokens(selection: TokenSelection): Promise<readonly string[] | null>;
 }
 
+/** Rows that are read to find a page of a tag among them; a page further behind is left to a statement. */
+const MAX_NEXT_ROWS = 4_000;
+
 /** Reads pages of the fills tables. */
 export function createFillReader(deps: {
   tables: Tables;
@@ -50,31 +52,37 @@ export function createFillReader(deps: {
     return newest === undefined ? null : logPositionOf(newest);
   };
 
-  /** The page and one row more, if it lies among the next rows of the filter without its tags: true of tags with most of the fills. Otherwise null. */
-  const readTagged = async (filter: FillFilter, page: Page): Promise<readonly FillRow[] | null> => {
-    const lists = filter.among?.tagLists ?? null;
-    const [window] = WINDOWS;
-    const rows = window * (page.limit + 1 + page.offset);
-    if (lists === null || rows > MAX_WINDOW) return null;
+  /** The page and one row more, if it lies among the next `reach` rows of the filter without its tags: true of tags with most of the fills. Otherwise null. */
+  const readTagged = async (
+    filter: FillFilter,
+    page: Page,
+    lists: readonly (readonly string[])[],
+    reach: number,
+  ): Promise<readonly FillRow[] | null> => {
     const next = await tables.rows<FillRow>(
-      fillsSql({ ...filter, among: null }, { ...page, offset: 0, limit: rows - 1 }),
+      fillsSql({ ...filter, among: null }, { ...page, offset: 0, limit: reach - 1 }),
     );
     const tagged = await deps.taggedTokens(
       next.map((row) => row.token_id),
       lists,
     );
     const found = next.filter((row) => tagged.has(row.token_id)).slice(page.offset, page.offset + page.limit + 1);
-    return found.length > page.limit || next.length < rows ? found : null;
+    return found.length > page.limit || next.length < reach ? found : null;
   };
   /** A page and one row more. */
   const read = async (filter: FillFilter, page: Page): Promise<readonly FillRow[]> => {
-    const tagged = await readTagged(filter, page);
-    if (tagged !== null) return tagged;
-    for (const size of filter.among?.tagLists ? WINDOWS.slice(1) : WINDOWS) {
+    for (const size of WINDOWS) {
       const window = windowSql(filter, page, size);
       if (window === null) break;
-      const found = await tables.rows<FillRow>(window);
-      if (found.length > page.limit) return found;
+      const reach = size * (page.limit + 1 + page.offset);
+      const lists = reach <= MAX_NEXT_ROWS ? (filter.among?.tagLists ?? null) : null;
+      if (lists === null) {
+        const found = await tables.rows<FillRow>(window);
+        if (found.length > page.limit) return found;
+      } else {
+        const found = await readTagged(filter, page, lists, reach);
+        if (found !== null) return found;
+      }
     }
     const residual = page.offset === 0 ? residualFilterOf(filter) : null;
     if (residual !== null) {

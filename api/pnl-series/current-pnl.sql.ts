@@ -12,9 +12,7 @@ export const currentPnlOfPositionSql = (p: string, q: string): string =>
 /** Sums over all positions of a wallet, and its open positions: three lists of the same length. Base units as text. */
 export interface PositionSumsRow {
   readonly positions: number | string;
-  readonly fills: number | string;
-  /** Time of the first event, Unix seconds. */
-  readonly first: number | string;
+  readonly events: number | string;
   /** PnL without the market value of open positions: realized PnL minus fees minus cost. */
   readonly without_value: string;
   readonly tokens: readonly string[];
@@ -24,7 +22,7 @@ export interface PositionSumsRow {
 }
 
 export const positionSumsSql = (wallet: string): Sql => ({
-  text: `SELECT count() AS positions, sum(fills) AS fills, toUnixTimestamp(min(first_at)) AS first, toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS without_value,
+  text: `SELECT count() AS positions, sum(version) AS events, toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS without_value,
         groupArrayIf(token_id, size > 0) AS tokens, groupArrayIf(size - received, size > 0) AS sizes, groupArrayIf(cost, size > 0) AS costs
       FROM positions FINAL
       WHERE wallet = {wallet:String}

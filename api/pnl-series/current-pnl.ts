@@ -1,15 +1,17 @@
+import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { type Price, valueAtPrice } from '../positions/position.js';
 import type { Tables } from '../tables/port.js';
 import { type PositionSumsRow, positionSumsSql } from './current-pnl.sql.js';
 
+/** Positions that are valued without other requests in between: about a millisecond. */
+const POSITIONS_PER_TURN = 1_000;
+
 export interface CurrentPnl {
   /** Base units. */
   readonly pnl: bigint;
-  /** Fills and positions: a measure of the wallet's history. */
-  readonly size: number;
-  /** Time of the wallet's first event, Unix seconds. */
-  readonly firstS: number;
+  readonly positions: number;
+  readonly events: number;
 }
 
 /**
@@ -27,10 +29,12 @@ export function createCurrentPnlReader(deps: { tables: Tables; prices: Lookup<Pr
     if (row === undefined || Number(row.positions) === 0) return null;
     const { tokens, sizes, costs } = row;
     const prices = await deps.prices(tokens);
-    const pnl = tokens.reduce((sum, token, n) => {
+    let pnl = BigInt(row.without_value);
+    for (const [n, token] of tokens.entries()) {
+      if (n % POSITIONS_PER_TURN === POSITIONS_PER_TURN - 1) await yieldToEventLoop();
       const price = prices.get(token)?.usd ?? null;
-      return sum + (price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price));
-    }, BigInt(row.without_value));
-    return { pnl, size: Number(row.fills) + Number(row.positions), firstS: Number(row.first) };
+      pnl += price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price);
+    }
+    return { pnl, positions: Number(row.positions), events: Number(row.events) };
   };
 }

@@ -7,6 +7,12 @@ export interface SampleTimes {
   readonly points: number;
 }
 
+/** Time of a wallet's first event, Unix seconds; no row without events. */
+export const firstEventTimeSql = (wallet: string): Sql => ({
+  text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
+  params: { wallet },
+});
+
 /** Index of the first sample time at or after a time in Unix seconds; 0 for earlier times. */
 const sampleAt = (seconds: string): string =>
   `toUInt32(intDiv(greatest(toInt64(${seconds}) - {start:Int64}, 0) + {step:Int64} - 1, {step:Int64}))`;

@@ -6,7 +6,7 @@ import type { Tables } from '../tables/port.js';
 import type { CurrentPnlReader } from './current-pnl.js';
 import type { HourlyClosesReader } from './hourly-closes.js';
 import { addPositionChanges, type Payout } from './position-changes.js';
-import { type HoldingsRow, holdingsSql, type SampleTimes } from './series.sql.js';
+import { firstEventTimeSql, type HoldingsRow, holdingsSql, type SampleTimes } from './series.sql.js';
 
 /** Cumulative PnL of a wallet at a time: base units, Unix seconds. */
 export interface PnlPoint {
@@ -25,12 +25,15 @@ export type PnlSeriesReader = (wallet: string, period: Period) => Promise<readon
 
 const MINUTE_S = 60;
 const ONE_USD = 1_000_000n;
-/** Size of a history that is read at once: bounds memory. */
-const SIZE_PER_SLICE = 50_000;
-/** Larger histories are computed one at a time: each uses most of a core for a while. */
-const LARGE_HISTORY = 3_000;
+/** Rows of holdings that are read at once: bounds memory. */
+const ROWS_PER_SLICE = 50_000;
+/** Positions whose prices are read at once: bounds memory too. */
+const POSITION_BATCH = 1_000;
 /** Positions that are computed without other requests in between: a few milliseconds. */
 const POSITIONS_PER_TURN = 100;
+/** Concurrent computations, and those of wallets with several slices. */
+const CONCURRENT = 4;
+const CONCURRENT_LARGE = 1;
 
 /** Creates the reader. PnL at a past time is computed from what each position held then, at the payout or the last close of the full hours before. */
 export function createPnlSeriesReader(deps: {
@@ -41,7 +44,8 @@ export function createPnlSeriesReader(deps: {
   nowMs: () => number;
 }): PnlSeriesReader {
   const { tables, metadata } = deps;
-  const largeLimit = pLimit(1);
+  const limit = pLimit(CONCURRENT);
+  const largeLimit = pLimit(CONCURRENT_LARGE);
 
   /** Other outcome and payout of tokens, where known. */
   const readTokens = async (tokenIds: readonly string[]) => {
@@ -67,7 +71,7 @@ export function createPnlSeriesReader(deps: {
     }
     return { others, payouts };
   };
-  const addSlice = async (
+  const addPositions = async (
     rows: readonly HoldingsRow[],
     times: SampleTimes,
     add: (sample: number, change: bigint) => void,
@@ -92,25 +96,34 @@ export function createPnlSeriesReader(deps: {
       addPositionChanges(row, prices, times, add);
     }
   };
-  const readChanges = async (wallet: string, times: SampleTimes, size: number): Promise<readonly bigint[]> => {
+  const readChanges = async (wallet: string, times: SampleTimes, slices: number): Promise<readonly bigint[]> => {
     const changes: bigint[] = Array.from({ length: times.points }, () => 0n);
     const add = (sample: number, change: bigint) => {
       changes[sample] = (changes[sample] as bigint) + change;
     };
-    const slices = Math.max(1, Math.ceil(size / SIZE_PER_SLICE));
-    for (let share = 0; share < slices; share++)
-      await addSlice(await tables.rows<HoldingsRow>(holdingsSql(wallet, times, { share, of: slices })), times, add);
+    for (let share = 0; share < slices; share++) {
+      const rows = await tables.rows<HoldingsRow>(holdingsSql(wallet, times, { share, of: slices }));
+      for (let at = 0; at < rows.length; at += POSITION_BATCH)
+        await addPositions(rows.slice(at, at + POSITION_BATCH), times, add);
+    }
     return changes;
+  };
+  const firstEventS = async (wallet: string): Promise<number | null> => {
+    const [row] = await tables.rows<{ first: number | string }>(firstEventTimeSql(wallet));
+    return row === undefined ? null : Number(row.first);
   };
 
   return async (wallet, { stepS, points }) => {
-    const now = await deps.currentPnl(wallet);
+    const [now, firstS] = await Promise.all([deps.currentPnl(wallet), points === null ? firstEventS(wallet) : null]);
     if (now === null) return null;
     const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
-    const count = points ?? Math.max(0, Math.floor((endS - now.firstS) / stepS)) + 1;
+    const count = points ?? Math.max(0, Math.floor((endS - (firstS ?? endS)) / stepS)) + 1;
     const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
-    const read = () => readChanges(wallet, times, now.size);
-    const changes = await (now.size > LARGE_HISTORY ? largeLimit(read) : read());
+    // A position has at most one row of holdings per sample time.
+    const rows = Math.min(now.events, now.positions * (count - 1));
+    const slices = Math.max(1, Math.ceil(rows / ROWS_PER_SLICE));
+    const read = () => readChanges(wallet, times, slices);
+    const changes = count === 1 ? [0n] : await (slices > 1 ? largeLimit : limit)(read);
     let pnl = 0n;
     return changes.map((change, sample) => {
       pnl += change;

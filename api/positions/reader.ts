@@ -78,6 +78,10 @@ export interface PositionReader {
   readonly prices: Lookup<Price>;
 }
 
+/** Whether a page may be looked for among the next rows of the table; other filters could exclude most of them. */
+const hasNextRows = ({ tokens, status, minSize }: PositionPage): boolean =>
+  tokens?.among?.tagLists != null && status === 'all' && minSize === null;
+
 /** Reads positions and their events from the tables of the positions processor. */
 export function createPositionReader(deps: {
   tables: Tables;
@@ -90,7 +94,7 @@ export function createPositionReader(deps: {
   /** The page, if it lies among the next rows of the table: true of tags with most of the positions. Otherwise null. */
   const taggedRows = async (page: PositionPage): Promise<readonly PositionRow[] | null> => {
     const lists = page.tokens?.among?.tagLists ?? null;
-    if (lists === null || page.status !== 'all' || page.minSize !== null) return null;
+    if (lists === null || !hasNextRows(page)) return null;
     const rows = WINDOWS[0] * page.rows;
     // The window counts versions of a position singly, so fewer rows do not mean the end of the table.
     const next = await tables.rows<PositionRow>(positionPageSql({ ...page, tokens: null, rows }, 1));
@@ -104,7 +108,8 @@ export function createPositionReader(deps: {
   const pageRows = async (page: PositionPage): Promise<readonly PositionRow[]> => {
     const rows = await taggedRows(page);
     if (rows !== null) return rows;
-    for (const window of page.tokens?.tokenIds ? [] : WINDOWS) {
+    const windows = page.tokens?.tokenIds ? [] : hasNextRows(page) ? WINDOWS.slice(1) : WINDOWS;
+    for (const window of windows) {
       const found = await tables.rows<PositionRow>(positionPageSql(page, window));
       if (found.length === page.rows) return found;
     }

@@ -1,7 +1,7 @@
 import type { Migration } from '../../infra/clickhouse/ddl.js';
 import { priceRows } from './token-prices.js';
 
-/** Longest age in seconds at which the midpoint of bid and ask is used. */
+/** Longest age in seconds at which the midpoint of bid and ask is used. Part of applied migrations (0051, 0061, 0068): it must not change. */
 export const MAX_MID_AGE_S = 60;
 
 /** Price without order books, as created by migration 0051: the text must not change. */

@@ -1,5 +1,5 @@
 /**
- * Rows of settlements, quotes and last fills, one source per row, to be grouped by token. Part of two applied migrations (0041, 0051): the text must
+ * Rows of settlements, quotes and last fills, one source per row, to be grouped by token. Part of applied migrations (0041, 0051, 0061): the text must
  * not change.
  */
 export const priceRows = `SELECT token_id, numerator, denominator, timestamp AS settled_at, -1. AS mid, -1. AS quoted, toDateTime(0, 'UTC') AS quoted_at,
@@ -13,7 +13,7 @@ export const priceRows = `SELECT token_id, numerator, denominator, timestamp AS 
         SELECT token_id, toUInt256(0), toUInt256(0), toDateTime(0, 'UTC'), -1., -1., toDateTime(0, 'UTC'), usdc, shares, timestamp, place
         FROM last_prices`;
 
-/** `token_prices` as created by migration 0041; replaced by `current-price.ts`. */
+/** `token_prices` as created by migration 0041; replaced by `current-price.ts` and `flat-price.ts`. */
 export const tokenPricesSelect = `SELECT token_id,
       multiIf(denominator > 0, toFloat64(numerator) / toFloat64(denominator), mid >= 0, mid, quoted >= 0, quoted, shares > 0, usdc / shares, 0) AS price,
       multiIf(denominator > 0, 'settlement', mid >= 0, 'clob_mid', quoted >= 0, 'catalog', shares > 0, 'last_fill', 'none') AS source,
