@@ -229,11 +229,15 @@ async function sideBySide(url: string | undefined): Promise<void> {
     startExtraProcess(product, url),
   ]);
   const shares = async () => [await own(), await second.tasks(), await third.tasks()];
-  await eventually('equal shares', async () => {
-    const now = await shares();
-    const sizes = now.map(({ length }) => length);
-    return now.flat().toSorted().join() === all.join() && Math.max(...sizes) - Math.min(...sizes) <= 2;
-  });
+  await eventually(
+    'equal shares',
+    async () => {
+      const now = await shares();
+      const sizes = now.map(({ length }) => length);
+      return now.flat().toSorted().join() === all.join() && Math.max(...sizes) - Math.min(...sizes) <= 2;
+    },
+    TAKEOVER_MS,
+  );
   const standbyWorks = async () => (await standby.metric('oddstream_ingest_active')) === 1;
   await eventually('the standby to take over', standbyWorks, TAKEOVER_MS);
   process.kill(firstIngest, 'SIGCONT');
