@@ -31,5 +31,7 @@ export function isDue(options: {
   const growth = left > 0 ? used - allowance - settled.charged : used - settled.used;
   if (growth <= 0) return 'none';
   const isMuch = growth >= usagePackages.quantity[meter] * CHARGED_AT_ONCE || (left > 0 && growth >= left);
-  return isMuch || nowMs - options.settledAtMs >= MAX_WAIT_MS ? 'due' : 'later';
+  // At once, so that an account sees that its packages are used from now on.
+  const isFirst = left > 0 && settled.charged === 0;
+  return isMuch || isFirst || nowMs - options.settledAtMs >= MAX_WAIT_MS ? 'due' : 'later';
 }

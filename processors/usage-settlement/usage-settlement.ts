@@ -76,6 +76,13 @@ export function createUsageSettlement(options: {
     return known;
   };
 
+  /** An account whose plan, limits or grants have changed may be close to its limits now. */
+  const lookAtOnce = (accountId: string): void => {
+    const known = markChanged(accountId);
+    known.nextMs = 0;
+    known.looks = 0;
+  };
+
   const applyState = ({ key, offset, value }: LogRecord): void => {
     const onFailure = (reason: string) => onUnreadable({ topic: topics.accountsState.name, offset }, reason);
     const event = value === null ? undefined : tryDecode(codec, value, onFailure);
@@ -87,8 +94,8 @@ export function createUsageSettlement(options: {
     }
     if ('oddstream.Account' in state) {
       accounts.set(state['oddstream.Account'].account_id, state['oddstream.Account']);
-      markChanged(state['oddstream.Account'].account_id);
-    } else if ('oddstream.Grant' in state) markChanged(state['oddstream.Grant'].account_id);
+      lookAtOnce(state['oddstream.Account'].account_id);
+    } else if ('oddstream.Grant' in state) lookAtOnce(state['oddstream.Grant'].account_id);
     else if ('oddstream.UsageSettlement' in state) settledAtMs.set(key, event.value.updated_at_ms);
   };
   const applyUsage = ({ offset, value }: LogRecord, partition: number): void => {

@@ -30,7 +30,7 @@ const DATABASE = 'market';
 const SEED = 18;
 /** Wallets whose every view is read over REST: the largest, and so many drawn from the others. All wallets are compared in tables and views. */
 const LARGEST = 10;
-const DRAWN = 35;
+const DRAWN = 12;
 const DRAWN_MARKETS = 25;
 const DRAWN_WALLETS_OF_CONDITIONS = 15;
 const WORKERS = 3;

@@ -7,7 +7,7 @@ import type { StreamEvent } from '../../schemas/types.gen.js';
 import { startTestGateway } from '../../stream-gateway/testing.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { axeFindings } from '../support/page-checks.js';
+import { axeFindings, LOOKS } from '../support/page-checks.js';
 import { pythonWith, whyNoPython } from '../support/python.js';
 import { recordedStream } from '../support/recorded-stream.js';
 
@@ -224,17 +224,16 @@ describe.skipIf(missing !== null)('console in a browser', () => {
   }, 90_000);
 
   it('has no finding of axe and no sideways scrolling, wide and narrow, light and dark', async () => {
-    for (const width of [1440, 390])
-      for (const colorScheme of ['light', 'dark'] as const) {
-        const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
-        await page.goto(`${api.url}/console#key=${key}`);
-        await page.getByRole('button', { name: 'Connect' }).click();
-        await rows(page).first().waitFor();
-        const what = `${width} ${colorScheme}`;
-        expect([what, ...(await axeFindings(page))]).toEqual([what]);
-        expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
-        await page.close();
-      }
+    for (const [width, colorScheme] of LOOKS) {
+      const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+      await page.goto(`${api.url}/console#key=${key}`);
+      await page.getByRole('button', { name: 'Connect' }).click();
+      await rows(page).first().waitFor();
+      const what = `${width} ${colorScheme}`;
+      expect([what, ...(await axeFindings(page))]).toEqual([what]);
+      expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+      await page.close();
+    }
   }, 60_000);
 
   it('shows equivalent code in JavaScript, Python and curl, all of which work', async () => {

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { axeFindings } from '../support/page-checks.js';
+import { axeFindings, LOOKS } from '../support/page-checks.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -72,27 +72,20 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
   it.each(['sql', 'socket', 'operations', 'limits'])(
     '/docs/%s has no finding of axe and no sideways scrolling, wide and narrow, light and dark',
     async (slug) => {
-      for (const width of [1440, 390])
-        for (const colorScheme of ['light', 'dark'] as const) {
-          const page = await open(`/docs/${slug}`, { width, colorScheme });
-          const what = `${slug} ${width} ${colorScheme}`;
-          expect([what, ...(await axeFindings(page))]).toEqual([what]);
-          expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([
-            what,
-            true,
-          ]);
-          await page.close();
-        }
+      for (const [width, colorScheme] of LOOKS) {
+        const page = await open(`/docs/${slug}`, { width, colorScheme });
+        const what = `${slug} ${width} ${colorScheme}`;
+        expect([what, ...(await axeFindings(page))]).toEqual([what]);
+        expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
+        await page.close();
+      }
       expect(complaints.splice(0)).toEqual([]);
     },
     60_000,
   );
 
   it('the reference has no finding of axe and no sideways scrolling, with an operation open, light and dark', async () => {
-    for (const [width, colorScheme] of [
-      [1440, 'light'],
-      [390, 'dark'],
-    ] as const) {
+    for (const [width, colorScheme] of LOOKS) {
       const page = await open('/docs#/Markets/getV3MarketsSearch', { width, colorScheme });
       await page.locator('.opblock.is-open .samples').first().waitFor({ timeout: 90_000 });
       const what = `reference ${width} ${colorScheme}`;

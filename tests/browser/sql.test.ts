@@ -7,7 +7,7 @@ import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
-import { axeFindings, CONTRASTS } from '../support/page-checks.js';
+import { axeFindings, CONTRASTS, LOOKS } from '../support/page-checks.js';
 import { insertVenue } from '../support/venue.js';
 
 const missing = withoutBrowser();
@@ -215,12 +215,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     complaints.splice(0);
   }, 60_000);
 
-  it.each([
-    [1440, 'light'],
-    [1440, 'dark'],
-    [390, 'light'],
-    [390, 'dark'],
-  ] as const)(
+  it.each(LOOKS)(
     'is readable at %i px, %s',
     async (width, colorScheme) => {
       const page = await open({ width, colorScheme });

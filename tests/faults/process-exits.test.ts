@@ -23,12 +23,17 @@ const exits = {
   SIGABRT: 'SIGABRT',
   'an unknown error': 'SIGWINCH',
 } as const;
-const cases = processNames.flatMap((name) =>
-  (Object.keys(exits) as (keyof typeof exits)[])
-    // `stream` runs the code of processors.
-    .filter((end) => name !== 'stream' || end === 'SIGKILL')
-    .map((end) => [name, end] as const),
-);
+/** Every way to end of one process, and two or three ways of each other: the supervisor handles them in the same code. */
+const cases: readonly (readonly [ProcessName, keyof typeof exits])[] = [
+  ...(Object.keys(exits) as (keyof typeof exits)[]).map((end) => ['ingest', end] as const),
+  ...processNames.filter((name) => name !== 'ingest').map((name) => [name, 'SIGKILL'] as const),
+  ['clickhouse', 'SIGTERM'],
+  ['clickhouse', 'SIGABRT'],
+  ['processors', 'SIGTERM'],
+  ['processors', 'an unknown error'],
+  ['api', 'exit 0'],
+  ['stream-gateway', 'an unknown error'],
+];
 
 let dir: string;
 let product: Product;

@@ -5,15 +5,17 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { eventually, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 import { runRebuild } from '../support/run-rebuild.js';
+import { shortHistory } from '../support/short-recording.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Number of processes that are ended with each signal; `ODDSTREAM_TEST_ENDINGS=100 npm test -- tests/faults/repeated-shutdowns.test.ts` takes 15 minutes. */
-const SHUTDOWNS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 10);
+const SHUTDOWNS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? processNames.length);
 /** Number per run of the product, which is then stopped with Ctrl-C: after more, the restart backoff exceeds the time of the test. */
 const SHUTDOWNS_PER_RUN = 15;
 const TIMEOUT_MS = 240_000 + SHUTDOWNS * 10_000;
 
-const env = { LOG_LEVEL: 'info' };
+/** A short history, then the live day. */
+const environment = () => ({ LOG_LEVEL: 'info', RECORDED_DIR: shortHistory().RECORDED_DIR });
 let dataDir = '';
 let product: Product | undefined;
 afterEach(async () => {
@@ -50,6 +52,7 @@ it.each([
 ] as const)(
   `${SHUTDOWNS} processes ended with %s at random times leave tables that equal the log`,
   async (signal, seed) => {
+    const env = environment();
     const random = randomDelays(seed);
     dataDir = mkdtempSync(join(tmpdir(), 'oddstream-endings-'));
     const ended = new Set<number>();

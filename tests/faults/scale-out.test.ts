@@ -28,7 +28,9 @@ afterEach(async () => {
 
 /** Work of a dead process is taken over within this. */
 const TAKEOVER_MS = 90_000;
-const isTask = /^(accounts$|stream$|activity$|positions-|sink )/;
+/** Checks of a process besides its tasks. */
+const OTHER_CHECKS = ['members', 'tables', 'log', 'registry', 'clickhouse'];
+const isTask = (name: string) => !OTHER_CHECKS.includes(name);
 const ENV = shortHistory();
 
 async function startOn(logUrl: string | undefined): Promise<Product> {
@@ -102,7 +104,7 @@ async function startExtraProcess(
     kill: () => child.kill('SIGKILL'),
     async tasks() {
       const { checks } = JSON.parse(await get('/readyz')) as { checks: Record<string, unknown> };
-      return Object.keys(checks).filter((name) => isTask.test(name));
+      return Object.keys(checks).filter(isTask);
     },
     async metric(name) {
       const line = (await get('/metrics')).split('\n').find((text) => text.startsWith(`${name}{`));
@@ -213,12 +215,17 @@ async function sideBySide(url: string | undefined): Promise<void> {
   const product = await startOn(url);
   const own = async () => {
     const checks = await Promise.all([product.readyz('processors'), product.readyz('stream')]);
-    return checks.flatMap((one) => Object.keys(one.checks)).filter((name) => isTask.test(name));
+    return checks.flatMap((one) => Object.keys(one.checks)).filter(isTask);
   };
   const ingestWorks = () => product.metric('ingest', 'oddstream_ingest_active');
   await eventually('ingest to start', async () => (await ingestWorks()) === 1);
+  // The two processes get their tasks at different times.
+  const hasAll = (tasks: readonly string[]) => tasks.length > 20 && tasks.includes('stream');
   const all = (
-    await eventually('the first processor to have all tasks', async () => (await own()).length > 20 && own())
+    await eventually('the first processors to have all tasks', async () => {
+      const tasks = await own();
+      return hasAll(tasks) && tasks;
+    })
   ).toSorted();
   const firstIngest = await eventually('ingest', async () => product.pid('ingest'));
   await suspend(product, url, firstIngest);

@@ -90,6 +90,7 @@ async function start(prefix: string) {
   for (const account of ['idle', 'a', 'b'])
     await send({ 'oddstream.CreateAccount': { account_id: `${prefix}${account}`, plan: 'starter', label: '' } });
   return {
+    log,
     clock,
     send,
     used,
@@ -189,6 +190,57 @@ describe('the settlement of usage', () => {
     await vi.waitFor(() => expect(accounts.capacity.settlement(account_id, 'api_requests')?.used).toBe(13 * M), 5_000);
     controller.abort();
     await Promise.all([processing, running]);
+  });
+
+  it('runs: looks at an account at once when its limits change, however calm it was', async () => {
+    const world = await start('limits-');
+    const { log, clock } = world;
+    // Two fifths of the allowance; the table never gets all of the log, so the account stays among the changed ones.
+    await world.used('a', 'api_requests', SEPTEMBER, 4 * M);
+    let looks = 0;
+    const clickhouse = {
+      query: ((...args: Parameters<typeof engine.client.query>) => {
+        looks += 1;
+        return engine.client.query(...args);
+      }) as typeof engine.client.query,
+    };
+    const controller = new AbortController();
+    const nowMs = () => clock.nowMs;
+    const settlement = createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs, intervalMs: 20 });
+    const running = settlement.run(controller.signal);
+    const total = { id: 'limits-never', process_id: 'p', account_id: 'limits-a', meter: 'api_requests' as const };
+    const times = { interval_start_ms: SEPTEMBER, interval_end_ms: SEPTEMBER };
+    await sleep(200);
+    const value = codec.encode('usage', { ...total, ...times, quantity: 1, key_id: '' });
+    await log.append(topics.usage.name, [{ key: total.id, value, timestampMs: SEPTEMBER }]);
+    let before = -1;
+    await vi.waitFor(
+      async () => {
+        expect(looks).toBeGreaterThan(0);
+        const seen = looks;
+        const isCalm = seen === before;
+        before = seen;
+        expect(isCalm).toBe(true);
+      },
+      { timeout: 10_000, interval: 200 },
+    );
+    const limits = {
+      standard_per_minute: null,
+      heavy_per_minute: null,
+      event_sockets: null,
+      orderbook_sockets: null,
+      filter_items_per_subscription: null,
+      api_keys: null,
+      social_searches_per_month: null,
+      api_requests_per_month: 3 * M,
+      orderbook_chainlink_bytes_per_month: null,
+      onchain_event_bytes_per_month: null,
+    };
+    await world.send({ 'oddstream.SetCustomLimits': { account_id: 'limits-a', limits } });
+    await vi.waitFor(() => expect(world.settlement('a', 'api_requests')?.used).toBe(4 * M), 5_000);
+    controller.abort();
+    await running;
+    await world.stop();
   });
 
   it('sums the greatest total of each id in the running period of each account, and charges what is beyond the allowance', async () => {

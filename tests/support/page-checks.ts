@@ -13,6 +13,12 @@ export async function responseOf<T>(page: Page, urlText: string): Promise<T> {
 export const cellsOf = (list: string) =>
   `[...document.querySelectorAll('#${list} tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))`;
 
+/** Window widths and colour schemes in which a page is checked: each width and each scheme once. */
+export const LOOKS = [
+  [1440, 'light'],
+  [390, 'dark'],
+] as const;
+
 /** Texts whose contrast with their background is below 4.5 (3 for large ones), as `text: ratio`; to be evaluated in the page. */
 export const CONTRASTS = `(() => {
   const parse = (text) => text.match(/[\\d.]+/g).map(Number);
