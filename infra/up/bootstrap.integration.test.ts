@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
@@ -48,4 +48,27 @@ it('compiles for `start` without checking types, and for `build` with it, each o
   write('api/main.ts', 'export {};');
   run('start');
   expect(calls()).toEqual(['compiled', 'checked and compiled', 'compiled']);
+});
+
+it('installs for `start` what runs, and adds for `build` what builds and tests need, keeping the installed files', () => {
+  rmSync(join(root, 'node_modules/.oddstream-lock'));
+  // npm, as it is found first in PATH.
+  write(
+    'bin/npm',
+    `#!${process.execPath}
+require('node:fs').appendFileSync('calls', process.argv.slice(2).filter((one) => /^(ci|install|--(no-save|omit|include)(=dev)?)$/.test(one)).join(' ') + '\\n');`,
+  );
+  chmodSync(join(root, 'bin/npm'), 0o755);
+  const env = { ...process.env, PATH: `${join(root, 'bin')}${delimiter}${process.env.PATH}` };
+  const run = (command: string) =>
+    execFileSync(process.execPath, [join(root, 'infra/up/bootstrap.mjs'), command], { stdio: 'pipe', env });
+  run('start');
+  run('start');
+  run('build');
+  run('start');
+  expect(calls()).toEqual(['ci --omit=dev', 'compiled', 'install --no-save --include=dev', 'checked and compiled']);
+  write('package-lock.json', '{ }');
+  run('build');
+  run('start');
+  expect(calls().slice(4)).toEqual(['ci --include=dev', 'checked and compiled']);
 });

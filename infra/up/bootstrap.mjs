@@ -98,6 +98,9 @@ const lockHash = () =>
   createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
+const installStamp = join(root, 'node_modules', '.oddstream-lock');
+/** Content of the stamp of an installation without the packages that only builds and tests need. */
+const runtimeOnly = () => `${lockHash()} runtime`;
 
 function sourceHash() {
   const hash = createHash('sha256');
@@ -166,28 +169,41 @@ function isAlive(pid) {
   }
 }
 
-/** `checkTypes`: false compiles without, a third of the time. The compiled code is the same: every file is compiled for itself (`isolatedModules`). */
-async function prepare({ checkTypes }) {
+/**
+ * Installs the packages of the lock file. `all`: with those that only builds and tests need. They are added to an installation without them, whose
+ * processes may be running, so its files stay.
+ */
+async function install({ all }) {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const isExtension = all && stampIs(installStamp, runtimeOnly());
+  const label = isExtension
+    ? 'Installing packages for builds and tests (once; about 250 MB)'
+    : `Installing packages (once; about ${all ? '1.4' : '1.1'} GB, most of it the ClickHouse engine)`;
+  await withProgress(label, npm, [
+    ...(isExtension ? ['install', '--no-save'] : ['ci']),
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    all ? '--include=dev' : '--omit=dev',
+    '--include=optional',
+  ]);
+  writeFileSync(installStamp, all ? lockHash() : runtimeOnly());
+}
+
+/**
+ * `checkTypes`: false compiles without, a third of the time. The compiled code is the same: every file is compiled for itself (`isolatedModules`).
+ * `allPackages`: also those that only builds and tests need.
+ */
+async function prepare({ checkTypes, allPackages }) {
   requireNode();
-  const installStamp = join(root, 'node_modules', '.oddstream-lock');
   const buildStamp = join(root, 'dist', '.oddstream-sources');
+  const isInstalled = () => stampIs(installStamp, lockHash()) || (!allPackages && stampIs(installStamp, runtimeOnly()));
   const isBuilt = (sources) =>
     stampIs(buildStamp, sources) || (!checkTypes && stampIs(buildStamp, `${sources} unchecked`));
-  if (stampIs(installStamp, lockHash()) && isBuilt(sourceHash())) return;
+  if (isInstalled() && isBuilt(sourceHash())) return;
   await withBootstrapLock(async () => {
-    if (!stampIs(installStamp, lockHash())) {
-      const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-      await withProgress('Installing packages (once; about 900 MB, most of it the ClickHouse engine)', npm, [
-        'ci',
-        '--ignore-scripts',
-        '--no-audit',
-        '--no-fund',
-        '--loglevel=error',
-        '--include=dev',
-        '--include=optional',
-      ]);
-      writeFileSync(installStamp, lockHash());
-    }
+    if (!isInstalled()) await install({ all: allPackages });
     const sources = sourceHash();
     if (!isBuilt(sources)) {
       rmSync(join(root, 'dist'), { recursive: true, force: true });
@@ -232,7 +248,10 @@ async function develop(args) {
 }
 
 const [command = 'start', ...rest] = process.argv.slice(2);
-await prepare({ checkTypes: ['build', 'dev', 'test'].includes(command) });
+await prepare({
+  checkTypes: ['build', 'dev', 'test'].includes(command),
+  allPackages: !['start', 'run'].includes(command),
+});
 if (command === 'build') process.exit(0);
 else if (command === 'start') await runInForeground(['dist/infra/up/main.js', ...rest]);
 else if (command === 'dev') await develop(rest);
