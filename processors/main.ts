@@ -65,7 +65,7 @@ runProcess({
     const readiness = createReadiness({
       tasks: runner.checks,
       joined: () => assigned.size === groups.length,
-      migrated: tableTasks?.migrated ?? null,
+      tables: tableTasks?.check ?? null,
     });
     if (tableTasks !== null) {
       const clickhouseCheck = createClickHouseCheck({ client: clickhouse, metrics });

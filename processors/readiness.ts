@@ -14,20 +14,18 @@ export function statefulCheck(state: { readonly loaded: boolean; readonly lag: n
   return state.loaded ? lagCheck(state.lag) : { ok: false, loading: true, detail: 'loading' };
 }
 
-/** Readiness of the process: tables migrated, tasks assigned, and every task of this process caught up with its input. */
+/** Readiness of the process: tables and views created, tasks assigned, and every task of this process caught up with its input. */
 export function createReadiness(options: {
   tasks: () => Promise<Record<string, Check>>;
   joined: () => boolean;
   /** Null in a process without tables. */
-  migrated: (() => boolean) | null;
+  tables: (() => Check) | null;
 }): () => Promise<Readiness> {
   return async () => {
     const checks: Record<string, Check> = {
       members: options.joined() ? { ok: true } : { ok: false, loading: true, detail: 'joining' },
       ...(await options.tasks()),
-      ...(options.migrated === null
-        ? {}
-        : { tables: options.migrated() ? { ok: true } : { ok: false, detail: 'ClickHouse is not ready' } }),
+      ...(options.tables === null ? {} : { tables: options.tables() }),
     };
     return { ready: Object.values(checks).every((check) => check.ok), checks };
   };

@@ -6,6 +6,7 @@ import type { Config } from '../infra/config/config.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
+import type { Check } from '../infra/telemetry/readiness.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../schemas/codec.js';
 import { consumerGroups } from '../schemas/consumer-groups.js';
@@ -31,9 +32,9 @@ import { createHistoryTrimmer } from './retention/history-trimmer.js';
 import { createRawTopics } from './retention/raw-topics.js';
 import { createTickRowDeletion } from './retention/tick-rows.js';
 import { runConcurrently } from './run-concurrently.js';
+import { createSchemaCreation } from './schema-creation.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
-import { retryUntilSuccess } from './sink/retry.js';
 import { createSink } from './sink/sink.js';
 import { socialSink } from './social/sink.js';
 import type { StateStores } from './stateful/state-store.js';
@@ -69,8 +70,8 @@ export interface TableTasks {
   readonly tasks: readonly Task[];
   /** Creates the tables and the views for analysts, then writes the progress of the sinks until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** Whether the tables and the views for analysts exist. */
-  migrated(): boolean;
+  /** Passes when the tables and the views for analysts exist. */
+  check(): Check;
 }
 
 /** The tasks of the group `tables`. Those that write tables wait until `run` has created them. */
@@ -96,7 +97,12 @@ export function createTableTasks(options: {
     },
   });
   const progress = createProgressWriter({ store: clickhouse, logger });
-  let migrated = false;
+  const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
+  const schema = createSchemaCreation({
+    tables: () => migrate({ client: clickhouse, migrations, logger }),
+    views: () => publishViews(published),
+    logger,
+  });
   let tablesReady: () => void = () => undefined;
   const tables = new Promise<void>((resolve) => {
     tablesReady = resolve;
@@ -200,29 +206,14 @@ export function createTableTasks(options: {
     ),
   ];
 
-  const retry = (what: string, work: () => Promise<unknown>, signal: AbortSignal) =>
-    retryUntilSuccess(what, work, {
-      signal,
-      onFailure: (error: unknown, delayMs: number) =>
-        logger.warn({ err: error, delayMs }, 'ClickHouse is not ready, trying again'),
-    });
-  const createTables = async (signal: AbortSignal): Promise<void> => {
-    await retry('migrate', () => migrate({ client: clickhouse, migrations, logger }), signal);
-    tablesReady();
-  };
-  const createViews = async (signal: AbortSignal): Promise<void> => {
-    const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
-    await retry('publish the views for analysts', () => publishViews(published), signal);
-    migrated = true;
-  };
-
   return {
     tasks,
     async run(signal) {
-      await createTables(signal);
+      await schema.createTables(signal);
+      tablesReady();
       // Tables are loaded while the views are created.
-      await Promise.all([createViews(signal), progress.run(signal)]);
+      await Promise.all([schema.createViews(signal), progress.run(signal)]);
     },
-    migrated: () => migrated,
+    check: schema.check,
   };
 }
