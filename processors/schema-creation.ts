@@ -7,7 +7,7 @@ export interface SchemaCreation {
   createTables(signal: AbortSignal): Promise<void>;
   /** Creates the analysts' views, in the same way. */
   createViews(signal: AbortSignal): Promise<void>;
-  /** Loading while tables and views are created, failing while ClickHouse rejects that or does not respond; passes when they exist. */
+  /** Passes when tables and views exist; says what is created, or why that fails. Not `loading`: without tables the product is not up. */
   check(): Check;
 }
 
@@ -16,9 +16,9 @@ export function createSchemaCreation(options: {
   readonly views: () => Promise<unknown>;
   readonly logger: Logger;
 }): SchemaCreation {
-  let check: Check = { ok: false, loading: true, detail: 'creating tables' };
+  let check: Check = { ok: false, detail: 'creating tables' };
   const create = async (what: string, work: () => Promise<unknown>, signal: AbortSignal): Promise<void> => {
-    check = { ok: false, loading: true, detail: `creating ${what}` };
+    check = { ok: false, detail: `creating ${what}` };
     await retryUntilSuccess(`create ${what}`, work, {
       signal,
       onFailure: (error, delayMs) => {

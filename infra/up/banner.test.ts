@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../config/config.js';
-import { startBanner, startingText } from './banner.js';
+import { areSourcesDescribed, startBanner, startingText } from './banner.js';
 
 const addresses = {
   api: 'http://127.0.0.1:8080',
@@ -13,6 +13,16 @@ const source = (name: string, mode: string, shiftDays: number | null) => ({
   mode,
   detail: '',
   shiftDays,
+});
+
+it('sources are described when chain, oracle and catalogue have said what they read', () => {
+  const described = ['oracle', 'chain', 'catalog', 'social'].map((name) => ({
+    ...source(name, 'recorded', 3),
+    detail: 'of a day',
+  }));
+  expect(areSourcesDescribed(described)).toBe(true);
+  expect(areSourcesDescribed(described.slice(0, 2))).toBe(false);
+  expect(areSourcesDescribed([...described.slice(0, 2), source('catalog', 'recorded', null)])).toBe(false);
 });
 
 describe('startingText', () => {

@@ -26,6 +26,12 @@ export function addressesOf(config: Config): Addresses {
   };
 }
 
+/** Whether chain, oracle and catalogue have said what they read; each does so at its start. */
+export const areSourcesDescribed = (sources: readonly SourceSummary[]): boolean =>
+  ['chain', 'oracle', 'catalog'].every((name) =>
+    sources.some(({ source, detail }) => source === name && detail !== ''),
+  );
+
 /** `, shifted by 243 whole days (chain) and 120 whole days (catalog, oracle)`; sources with different recorded days have different shifts. */
 function formatShift(sources: readonly SourceSummary[]): string {
   const byShift = new Map<number, string[]>();
@@ -87,11 +93,7 @@ export function startBanner(options: {
     lines.push(...list(down), '');
   }
   if (failing.length > 0) {
-    lines.push(
-      down.length > 0 ? 'Failing, retried:' : 'Oddstream runs, but is not ready. Failing, retried:',
-      ...list(failing),
-      '',
-    );
+    lines.push(down.length > 0 ? 'Failing, retried:' : 'Oddstream runs, but is not ready yet:', ...list(failing), '');
   }
   for (const [name, value] of rows) lines.push(`  ${name.padEnd(22)} ${value}`);
   if (loading.length > 0) lines.push('', '  Still loading:', ...loadingLines(loading, `${addresses.api}/status`));

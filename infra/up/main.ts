@@ -8,7 +8,14 @@ import { makePrivateDirectory, setPrivateUmask } from '../files/private-files.js
 import { acquireProcessLock } from '../process-lock/process-lock.js';
 import { openEventLog } from '../registry/open-event-log.js';
 import { silentLogger } from '../telemetry/logger.js';
-import { addressesOf, type SourceSummary, STARTED_MESSAGE, startBanner, startingText } from './banner.js';
+import {
+  addressesOf,
+  areSourcesDescribed,
+  type SourceSummary,
+  STARTED_MESSAGE,
+  startBanner,
+  startingText,
+} from './banner.js';
 import { watchCode } from './code-watch.js';
 import { type Console, createConsole } from './console.js';
 import { devKeyFile, ensureDevKey } from './dev-key.js';
@@ -19,8 +26,8 @@ import { reportLoadProgress } from './report-load-progress.js';
 import { createSupervisor, findPortsInUse, type Supervisor, servicesOf } from './supervisor.js';
 
 const STOP_GRACE_MS = 4500;
-/** Failures at the start that are shorter than this are not reported. */
-const REPORT_FAILURE_AFTER_MS = 10_000;
+/** Failures at the start that are shorter than this are not reported. A first start creates the tables, which takes some 20 s on a busy machine. */
+const REPORT_FAILURE_AFTER_MS = 30_000;
 /** Threads of V8's garbage collector. With V8's default of four, a collection in one process used both cores of a small machine. */
 const GC_THREADS = Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2)));
 const NODE_FLAGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning', `--v8-pool-size=${GC_THREADS}`];
@@ -86,7 +93,9 @@ async function reportStartup(deps: {
   let reportedFailure = false;
   const probeApi = async () => {
     if (key === null) return (await probe(`${addresses.api}/healthz`))?.status === 200;
-    return (await sourceSummaries(addresses.api, key)).length > 0;
+    const sources = await sourceSummaries(addresses.api, key);
+    // The start-up text says by how many days a recording is shifted.
+    return config.sources.mode === 'recorded' ? areSourcesDescribed(sources) : sources.length > 0;
   };
   const banner = async (summary: ReadinessSummary) => {
     const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
