@@ -34,9 +34,9 @@ interface AppliedRow {
 /**
  * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
  * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
- * statements say IF [NOT] EXISTS. A database without rows is not backfilled, and its migrations are recorded together at the end, one insert instead of
- * one each: killed before, all are run again. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the
- * ids applied by this call.
+ * statements say IF [NOT] EXISTS; those of earlier migrations are not, as they may not fit to tables that a later one has changed. A database without
+ * rows is not backfilled. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this
+ * call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;
@@ -55,15 +55,14 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
       const due = await pending(client, migrations);
       const empty = await isEmpty(client);
       const effectiveDdl = empty ? emptyDatabaseDdl(ddl) : ddl;
-      const unrecorded: { id: string; checksum: string; applied_at: string }[] = [];
       for (const migration of due) {
         for (const statement of migration.statements(effectiveDdl)) await client.command(statement);
-        unrecorded.push({ id: migration.id, checksum: checksumOf(migration), applied_at: new Date().toISOString() });
-        if (empty && migration !== due.at(-1)) continue;
-        await client.insertRows(migrationsTable.name, unrecorded);
-        if (empty) logger.info({ migrations: due.length }, 'tables created');
-        else for (const { id } of unrecorded.splice(0)) logger.info({ migration: id }, 'migration applied');
+        const { id } = migration;
+        const applied = { id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };
+        await client.insertRows(migrationsTable.name, [applied]);
+        if (!empty) logger.info({ migration: id }, 'migration applied');
       }
+      if (empty) logger.info({ migrations: due.length }, 'tables created');
       return due.map(({ id }) => id);
     },
   );
