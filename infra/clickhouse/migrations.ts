@@ -34,9 +34,8 @@ interface AppliedRow {
 /**
  * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
  * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
- * statements say IF [NOT] EXISTS; those of earlier migrations are not, as they may not fit to tables that a later one has changed. A database without
- * rows is not backfilled. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this
- * call.
+ * statements say IF [NOT] EXISTS. Earlier migrations are not: their statements may not fit tables that a later one has changed. A database without rows
+ * is not backfilled. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;

@@ -23,7 +23,7 @@ const exits = {
   SIGABRT: 'SIGABRT',
   'an unknown error': 'SIGWINCH',
 } as const;
-/** Every way to end of one process, and two or three ways of each other: the supervisor handles them in the same code. */
+/** Every ending of one process, and one to three endings of each other: the supervisor handles them in the same code. */
 const cases: readonly (readonly [ProcessName, keyof typeof exits])[] = [
   ...(Object.keys(exits) as (keyof typeof exits)[]).map((end) => ['ingest', end] as const),
   ...processNames.filter((name) => name !== 'ingest').map((name) => [name, 'SIGKILL'] as const),

@@ -49,17 +49,30 @@ it('the schema of a new database equals that of a migrated one', async () => {
 it('the creation of a database that is killed after any of its statements, again and again, ends with the same schema', async () => {
   const expected = await migratedSchema();
   const client = await engine.connect({ database: 'killed' });
+  const creations = migrations
+    .map((migration) => migration.statements(emptyDatabaseDdl(singleServerDdl)))
+    .filter((statements) => statements.length > 0);
+  /** Creates the database until the process is killed before that statement. */
+  const createUntil = (last: string | undefined) => {
+    const command: ClickHouse['command'] = async (statement, ...rest) => {
+      if (statement === last) throw new Error('killed');
+      return client.command(statement, ...rest);
+    };
+    return migrate({ client: { ...client, command }, migrations, logger });
+  };
   let kills = 0;
-  for (const [n, migration] of migrations.entries()) {
-    const statements = migration.statements(emptyDatabaseDdl(singleServerDdl));
-    // What a process did that was killed after so many statements; the next one begins with the first again.
+  for (const [n, statements] of creations.entries()) {
+    // What a process did that was killed after so many statements of a migration; the next one begins with its first again.
     for (let done = 1; done <= statements.length; done += 1) {
       for (const statement of statements.slice(0, done)) await client.command(statement);
       kills += 1;
     }
-    expect(await migrate({ client, migrations: migrations.slice(0, n + 1), logger })).toEqual([migration.id]);
+    const next = creations[n + 1]?.[0];
+    if (next === undefined) await createUntil(undefined);
+    else await expect(createUntil(next)).rejects.toThrow('killed');
   }
   expect(kills).toBeGreaterThan(100);
   expect(await schemaOf(client)).toEqual(expected);
+  expect(await migrate({ client, migrations, logger })).toEqual([]);
   await dropDatabase(client);
 }, 240_000);
