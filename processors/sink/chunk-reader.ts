@@ -16,12 +16,18 @@ interface Source {
 
 const READ_RECORDS = 5_000;
 
+/** No reader waits for records of this age: they are history that is being loaded. */
+const HISTORY_AGE_MS = 60_000;
+/** A chunk of history waits at most this many times `lingerMs`. */
+const MAX_LINGERS = 5;
+
 /**
- * Follows a partition in chunks of at most `maxRecords` records and closes a chunk `lingerMs` after its first record arrived, so chunks are
- * small at the end of the log and large while loading. Prefetches one batch.
+ * Follows a partition in chunks of at most `maxRecords` records. A smaller chunk is closed `lingerMs` after its first record arrived, but not
+ * before `busy` has settled (the reader's work on the chunk before), so chunks are small at the end of the log and grow with the load. A
+ * chunk of history, whose rows nothing waits for, is closed when no record has arrived for `lingerMs`. Prefetches one batch.
  */
 export async function* followChunks(
-  source: Source & { fromOffset: number; maxRecords: number; lingerMs: number },
+  source: Source & { fromOffset: number; maxRecords: number; lingerMs: number; busy?: () => Promise<unknown> },
 ): AsyncGenerator<Chunk> {
   const batches = source.log
     .read({
@@ -40,7 +46,9 @@ export async function* followChunks(
       upcoming = undefined;
       if (opened.done) return;
       const records: LogRecord[] = [...opened.value.records];
-      const closing = deadline(source.lingerMs);
+      const openedAtMs = Date.now();
+      const isHistory = openedAtMs - (records.at(-1)?.timestampMs ?? openedAtMs) > HISTORY_AGE_MS;
+      let closing = deadline(source.lingerMs, source.busy);
       try {
         while (records.length < source.maxRecords) {
           upcoming ??= batches.next();
@@ -50,6 +58,10 @@ export async function* followChunks(
           if (records.length + next.value.records.length > source.maxRecords) break;
           for (const record of next.value.records) records.push(record);
           upcoming = undefined;
+          if (isHistory && Date.now() - openedAtMs < (MAX_LINGERS - 1) * source.lingerMs) {
+            closing.cancel();
+            closing = deadline(source.lingerMs, source.busy);
+          }
         }
       } finally {
         closing.cancel();
@@ -82,10 +94,13 @@ export async function readChunk(source: Source & { firstOffset: number; lastOffs
   return { firstOffset: source.firstOffset, lastOffset: source.lastOffset, records };
 }
 
-function deadline(ms: number): { readonly passed: Promise<'passed'>; cancel(): void } {
+function deadline(ms: number, busy?: () => Promise<unknown>): { readonly passed: Promise<'passed'>; cancel(): void } {
   let timer: NodeJS.Timeout | undefined;
   const passed = new Promise<'passed'>((resolve) => {
-    timer = setTimeout(() => resolve('passed'), ms);
+    timer = setTimeout(async () => {
+      await busy?.().catch(() => undefined);
+      resolve('passed');
+    }, ms);
   });
   return { passed, cancel: () => clearTimeout(timer) };
 }

@@ -152,6 +152,7 @@ export function createSink(options: SinkOptions): Sink {
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
+    let inserting: Promise<unknown> = Promise.resolve();
     const chunks = followChunks({
       log,
       topic,
@@ -160,8 +161,8 @@ export function createSink(options: SinkOptions): Sink {
       fromOffset: committedNext,
       maxRecords: options.maxChunkRecords ?? definition.maxChunkRecords ?? DEFAULT_CHUNK_RECORDS,
       lingerMs: options.lingerMs ?? definition.lingerMs ?? DEFAULT_LINGER_MS,
+      busy: () => inserting,
     });
-    let inserting: Promise<unknown> = Promise.resolve();
     for (;;) {
       const next = chunks.next();
       const failed = inserting.then(() => next);
