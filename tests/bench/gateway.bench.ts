@@ -11,6 +11,7 @@ import { type Figure, PER_MILLION } from './report/figure.js';
 import { loopback } from './report/probes.js';
 
 const SUBSCRIBERS = 200;
+const MANY_SUBSCRIBERS = 2_000;
 const ROUNDS = 5;
 const FRAME_BYTES = 500;
 const BURSTS = 8;
@@ -98,11 +99,14 @@ async function pacedLatency(reading: Reading): Promise<ClientResult & { readonly
   }
 }
 
-async function filtered(perSecond: number): Promise<{ cpu: number; frames: number; rssMb: number }> {
+async function filtered(
+  perSecond: number,
+  count = SUBSCRIBERS,
+): Promise<{ cpu: number; frames: number; rssMb: number }> {
   const bench = await start('gateway');
   try {
     const spread = 500_000;
-    await bench.client({ do: 'connect', port: bench.port, count: SUBSCRIBERS, items: 1_000, spread, message: null });
+    await bench.client({ do: 'connect', port: bench.port, count, items: 1_000, spread, message: null });
     await bench.server({ do: 'paced', perSecond, seconds: 2, bytes: FRAME_BYTES, spread });
     await bench.client({ do: 'measure' });
     const { cpuS, rssMb } = await bench.server({
@@ -202,6 +206,14 @@ export async function run(): Promise<readonly Figure[]> {
       `${round === 0 ? '\n' : ''}5,000 events/s against ${SUBSCRIBERS} connections with 1,000 items each: ${(once.cpu * 100).toFixed(1)} % of a core (goal 25), ${Math.round(once.frames)} deliveries/s, ${once.rssMb.toFixed(0)} MB`,
     );
   }
+  const selectiveMany: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const { cpu, frames, rssMb } = await filtered(FILTERED_PER_S, MANY_SUBSCRIBERS);
+    selectiveMany.push((cpu / FILTERED_PER_S) * 1e6);
+    console.log(
+      `5,000 events/s against ${MANY_SUBSCRIBERS} connections with 1,000 items each: ${(cpu * 100).toFixed(1)} % of a core (goal 50), ${Math.round(frames)} deliveries/s, ${rssMb.toFixed(0)} MB`,
+    );
+  }
   const idleConnections = await idle(10_000);
   console.log(
     `10,000 idle connections: ${idleConnections.rssMb.toFixed(0)} MB in total (goal 300), ${idleConnections.perConnectionKb.toFixed(1)} kB each`,
@@ -240,6 +252,12 @@ export async function run(): Promise<readonly Figure[]> {
       better: 'less',
       values: selective,
       twice: { work: `${2 * FILTERED_PER_S} events/s`, values: selectiveTwice },
+    },
+    {
+      name: `events against ${MANY_SUBSCRIBERS.toLocaleString('en-US')} connections with 1,000 items each`,
+      unit: `${PER_MILLION} events`,
+      better: 'less',
+      values: selectiveMany,
     },
     {
       name: 'memory of 10,000 idle connections',
