@@ -25,10 +25,11 @@ const FETCH_BYTES = 4 * 1024 * 1024;
 const PEEK_BYTES = 1024;
 const LONG_POLL_MS = 5_000;
 
-/** The last visible record of a partition, and the bounds that follow from it. */
+/** The end of a partition as readers of committed records see it. */
 interface PartitionTail {
-  readonly last: LogRecord | null;
   readonly bounds: PartitionBounds;
+  /** The batch with the last visible record; null: there is none. */
+  readonly batch: FetchedBatch | null;
 }
 
 /**
@@ -81,13 +82,12 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
 
   const stableEnd = (topic: string, partition: number) => fetchEndOffset(cluster, topic, partition);
 
-  /** Visible records of `[from, end)`, batch by batch. Skips batches that `matches` rejects. `fetched`: the response of an earlier fetch at `from`. */
-  async function* scan(
+  /** Batches with visible records of `[from, end)`. `fetched`: the response of an earlier fetch at `from`. */
+  async function* batchesIn(
     current: { lease: ReaderConnection | null },
     range: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
-    matches: (batch: FetchedBatch) => boolean = () => true,
     fetched?: FetchResponse,
-  ): AsyncGenerator<LogRecord> {
+  ): AsyncGenerator<FetchedBatch> {
     const { topic, partition, end, maxBytes = FETCH_BYTES } = range;
     let known = fetched;
     for (let offset = range.from; offset < end; ) {
@@ -99,19 +99,39 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         continue;
       }
       const { batches, nextOffset } = visibleBatches(response, offset);
-      for (const batch of batches) {
-        if (!matches(batch)) continue;
-        for (const record of await decodeBatch(batch, offset)) if (record.offset < end) yield record;
-      }
+      for (const batch of batches) if (batch.baseOffset < end) yield batch;
       if (nextOffset === offset) return;
       offset = nextOffset;
     }
   }
 
+  /** Visible records of `[from, end)`. Skips batches that `matches` rejects. */
+  async function* scan(
+    current: { lease: ReaderConnection | null },
+    range: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
+    matches: (batch: FetchedBatch) => boolean = () => true,
+    fetched?: FetchResponse,
+  ): AsyncGenerator<LogRecord> {
+    for await (const batch of batchesIn(current, range, fetched)) {
+      if (!matches(batch)) continue;
+      for (const record of await decodeBatch(batch, range.from)) if (record.offset < range.end) yield record;
+    }
+  }
+
+  /** The last record of a batch below `end`; undefined if compaction has removed those. */
+  const lastIn = async (batch: FetchedBatch, end: number): Promise<LogRecord | undefined> =>
+    (await decodeBatch(batch, batch.baseOffset)).findLast(({ offset }) => offset < end);
+
+  /** The offset of the last record of a batch below `end`. The header has it unless compaction has removed records: then the batch is unpacked. */
+  const lastOffsetIn = async (batch: FetchedBatch, end: number): Promise<number | undefined> => {
+    const { baseOffset, lastOffset, count } = batch;
+    return count === lastOffset - baseOffset + 1 ? Math.min(lastOffset, end - 1) : (await lastIn(batch, end))?.offset;
+  };
+
   /** Searches backwards from the end in growing steps: markers, aborted records and compacted offsets may precede the end. */
   const tailOf = async (topic: string, partition: number): Promise<PartitionTail> => {
     const end = await stableEnd(topic, partition);
-    const empty: PartitionTail = { last: null, bounds: { earliest: end, next: end } };
+    const empty: PartitionTail = { batch: null, bounds: { earliest: end, next: end } };
     if (end === 0) return empty;
     return withLease(async (current) => {
       for (let step = 1, until = end; ; step *= 4) {
@@ -120,11 +140,14 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         const response = await fetchAt(current, { ...where, offset, maxWaitMs: 0 });
         const earliest = response.logStart;
         if (earliest >= end) return empty;
-        let last: LogRecord | null = null;
         const from = Math.max(offset, earliest);
         const known = from === offset ? response : undefined;
-        for await (const record of scan(current, { ...where, from, end: until }, undefined, known)) last = record;
-        if (last !== null) return { last, bounds: { earliest, next: last.offset + 1 } };
+        let tail: PartitionTail | null = null;
+        for await (const batch of batchesIn(current, { ...where, from, end: until }, known)) {
+          const last = await lastOffsetIn(batch, until);
+          if (last !== undefined && last >= from) tail = { batch, bounds: { earliest, next: last + 1 } };
+        }
+        if (tail !== null) return tail;
         if (from === earliest) return empty;
         until = from;
       }
@@ -245,7 +268,8 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     },
     async lastRecord(topic, partition) {
       await checkPartition(cluster, topic, partition);
-      return (await tailOf(topic, partition)).last;
+      const { batch, bounds } = await tailOf(topic, partition);
+      return batch === null ? null : ((await lastIn(batch, bounds.next)) ?? null);
     },
     isCommitted: (topic, partition, offset) =>
       cluster.retry(`Topic "${topic}", partition ${partition}`, () =>
