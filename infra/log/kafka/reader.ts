@@ -82,12 +82,12 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
 
   const stableEnd = (topic: string, partition: number) => fetchEndOffset(cluster, topic, partition);
 
-  /** Batches with visible records of `[from, end)`. `fetched`: the response of an earlier fetch at `from`. */
+  /** Batches with visible records of `[from, end)`, and the offset before which their records do not belong to it. `fetched`: the response of an earlier fetch at `from`. */
   async function* batchesIn(
     current: { lease: ReaderConnection | null },
     range: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
     fetched?: FetchResponse,
-  ): AsyncGenerator<FetchedBatch> {
+  ): AsyncGenerator<{ readonly batch: FetchedBatch; readonly from: number }> {
     const { topic, partition, end, maxBytes = FETCH_BYTES } = range;
     let known = fetched;
     for (let offset = range.from; offset < end; ) {
@@ -99,7 +99,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         continue;
       }
       const { batches, nextOffset } = visibleBatches(response, offset);
-      for (const batch of batches) if (batch.baseOffset < end) yield batch;
+      for (const batch of batches) if (batch.baseOffset < end) yield { batch, from: offset };
       if (nextOffset === offset) return;
       offset = nextOffset;
     }
@@ -112,9 +112,9 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
     matches: (batch: FetchedBatch) => boolean = () => true,
     fetched?: FetchResponse,
   ): AsyncGenerator<LogRecord> {
-    for await (const batch of batchesIn(current, range, fetched)) {
+    for await (const { batch, from } of batchesIn(current, range, fetched)) {
       if (!matches(batch)) continue;
-      for (const record of await decodeBatch(batch, range.from)) if (record.offset < range.end) yield record;
+      for (const record of await decodeBatch(batch, from)) if (record.offset < range.end) yield record;
     }
   }
 
@@ -143,7 +143,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
         const from = Math.max(offset, earliest);
         const known = from === offset ? response : undefined;
         let tail: PartitionTail | null = null;
-        for await (const batch of batchesIn(current, { ...where, from, end: until }, known)) {
+        for await (const { batch } of batchesIn(current, { ...where, from, end: until }, known)) {
           const last = await lastOffsetIn(batch, until);
           if (last !== undefined && last >= from) tail = { batch, bounds: { earliest, next: last + 1 } };
         }
