@@ -11,13 +11,19 @@ import { sqlStatements } from './sql-statements.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Most responses of the document have the schema of an error. */
+const converted = { input: new WeakMap<z.ZodType, Json>(), output: new WeakMap<z.ZodType, Json>() };
+
 /** JSON Schema 2020-12, which OpenAPI 3.1 embeds unchanged. */
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const known = converted[io].get(schema);
+  if (known !== undefined) return known;
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
   });
+  converted[io].set(schema, rest);
   return rest;
 }
 
