@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { PostBody } from '../../schemas/social/post.js';
 import type { SocialPost } from '../../schemas/types.gen.js';
@@ -46,8 +47,8 @@ export function createKnownContent(deps: {
   readonly logger: Logger;
 }): KnownContent {
   const { tables, logger } = deps;
-  /** The posts appended last, which the table may not have yet; in order. */
-  const remembered = new Map<string, Content>();
+  /** The posts appended last, which the table may not have yet. */
+  const remembered = new LRUCache<string, Content>({ max: MAX_REMEMBERED });
 
   const stored = async (posts: readonly SocialPost[]): Promise<ReadonlyMap<string, Content>> => {
     const found = new Map<string, Content>();
@@ -74,19 +75,12 @@ export function createKnownContent(deps: {
         return [];
       }
       return referenced.map((copy) => {
-        const known = remembered.get(copy.id) ?? found.get(copy.id);
+        const known = remembered.peek(copy.id) ?? found.get(copy.id);
         return known === undefined ? copy : withContent(copy, known);
       });
     },
     remember(posts) {
-      for (const { id, body, reply_to_username } of posts) {
-        remembered.delete(id);
-        remembered.set(id, { body, reply_to_username });
-      }
-      for (const id of remembered.keys()) {
-        if (remembered.size <= MAX_REMEMBERED) break;
-        remembered.delete(id);
-      }
+      for (const { id, body, reply_to_username } of posts) remembered.set(id, { body, reply_to_username });
     },
   };
 }
