@@ -17,6 +17,8 @@ function peakMb(pid: number | null): number | null {
   }
 }
 
+const WITH_HISTORY = ['chain', 'oracle', 'catalog'];
+
 interface Start {
   readonly firstFrameS: number;
   readonly historyS: number;
@@ -39,7 +41,7 @@ async function measureOnce(): Promise<Start> {
       async () => {
         const { body } = await product.get('/v1/status');
         const sources = (body as { sources?: { source: string; phase: string }[] }).sources ?? [];
-        return sources.length === 3 && sources.every((source) => source.phase === 'live');
+        return WITH_HISTORY.every((name) => sources.some(({ source, phase }) => source === name && phase === 'live'));
       },
       180_000,
     );
