@@ -17,8 +17,6 @@ function peakMb(pid: number | null): number | null {
   }
 }
 
-const WITH_HISTORY = ['chain', 'oracle', 'catalog'];
-
 interface Start {
   readonly firstFrameS: number;
   readonly historyS: number;
@@ -36,23 +34,10 @@ async function measureOnce(): Promise<Start> {
     await client.until((frame) => ['settlement', 'trade', 'status_update'].includes(frame.type), 60_000);
     const firstFrameS = seconds();
     client.close();
-    await eventually(
-      'the history',
-      async () => {
-        const { body } = await product.get('/v1/status');
-        const sources = (body as { sources?: { source: string; phase: string }[] }).sources ?? [];
-        return WITH_HISTORY.every((name) => sources.some(({ source, phase }) => source === name && phase === 'live'));
-      },
-      180_000,
-    );
-    let fills = -1;
-    await eventually('the fills table to have the history', async () => {
-      const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM fills');
-      const unchanged = Number(row?.n) - fills < 50;
-      fills = Number(row?.n);
-      return unchanged;
-    });
+    await eventually('all tables to be complete', async () => (await product.readyz('api')).ready, 240_000);
     const historyS = seconds();
+    const [row] = await product.sql<{ n: string }>('SELECT count() AS n FROM fills');
+    const fills = Number(row?.n);
     const memory = Object.fromEntries(processNames.map((name) => [name, peakMb(product.pid(name))]));
     return { firstFrameS, historyS, fills, memory };
   } finally {
