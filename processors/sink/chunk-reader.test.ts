@@ -114,7 +114,7 @@ describe('followChunks', () => {
     append(1);
     await pass(LINGER_MS);
     expect(closed).toHaveLength(1);
-    fail(new Error('the table store is away'));
+    fail(new Error('the table store is unavailable'));
     await pass(0);
     expect(closed.at(-1)).toEqual([2, 2]);
     await end();

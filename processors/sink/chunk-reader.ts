@@ -16,7 +16,7 @@ interface Source {
 
 const READ_RECORDS = 5_000;
 
-/** No reader waits for records of this age: they are history that is being loaded. */
+/** Records of this age are history that is being loaded, or late already: larger chunks insert them sooner. */
 const HISTORY_AGE_MS = 60_000;
 /** A chunk of history waits at most this many times `lingerMs`. */
 const MAX_LINGERS = 5;
@@ -24,7 +24,8 @@ const MAX_LINGERS = 5;
 /**
  * Follows a partition in chunks of at most `maxRecords` records. A smaller chunk is closed `lingerMs` after its first record arrived, but not
  * before `busy` has settled (the reader's work on the chunk before), so chunks are small at the end of the log and grow with the load. A
- * chunk of history, whose rows nothing waits for, is closed when no record has arrived for `lingerMs`. Prefetches one batch.
+ * chunk of records older than a minute is closed when none has arrived for `lingerMs`, at most five times `lingerMs` after the first. Prefetches one
+ * batch.
  */
 export async function* followChunks(
   source: Source & { fromOffset: number; maxRecords: number; lingerMs: number; busy?: () => Promise<unknown> },

@@ -82,7 +82,7 @@ export function createReader(deps: { cluster: Cluster; logger: Logger }): Reader
 
   const stableEnd = (topic: string, partition: number) => fetchEndOffset(cluster, topic, partition);
 
-  /** Batches with visible records of `[from, end)`, and the offset before which their records do not belong to it. `fetched`: the response of an earlier fetch at `from`. */
+  /** Batches with visible records of `[from, end)`. Records of a batch before its `from` are outside. `fetched`: the response of an earlier fetch at `from`. */
   async function* batchesIn(
     current: { lease: ReaderConnection | null },
     range: { topic: string; partition: number; from: number; end: number; maxBytes?: number },
