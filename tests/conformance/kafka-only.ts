@@ -174,15 +174,36 @@ export function describeKafkaOnly(kafkaOf: () => { readonly brokers: readonly st
       }
     });
 
-    it('reads past compacted offsets to the end, and from an offset that compaction removed', async () => {
-      const topic = await makeTopic(log, { compacted: true });
-      await configure(topic, {
+    const compactSoon = (topic: string) =>
+      configure(topic, {
         'cleanup.policy': 'compact',
         'segment.bytes': '1048576',
         'segment.ms': '100',
         'min.cleanable.dirty.ratio': '0.01',
         'delete.retention.ms': '0',
       });
+
+    it('bounds end after the last record that compaction has left in the last batch', async () => {
+      const topic = await makeTopic(log, { compacted: true });
+      await compactSoon(topic);
+      await log.append(topic, [record('a', 'kept'), record('b', null)]);
+      expect(await log.bounds(topic, 0)).toEqual({ earliest: 0, next: 2 });
+      const producer = await transactionalProducer(uniqueName('other'));
+      // Invisible records close the segment of the batch, which is then compacted without the deleted key.
+      await eventually(async () => {
+        const transaction = await producer.transaction();
+        await transaction.send({ topic, messages: [{ key: 'c', value: 'aborted' }] });
+        await transaction.abort();
+        return (await readAll(log, topic)).length === 1;
+      });
+      await producer.disconnect();
+      expect(await log.bounds(topic, 0)).toEqual({ earliest: 0, next: 1 });
+      expect(await log.lastRecord(topic, 0)).toMatchObject({ offset: 0, key: 'a' });
+    });
+
+    it('reads past compacted offsets to the end, and from an offset that compaction removed', async () => {
+      const topic = await makeTopic(log, { compacted: true });
+      await compactSoon(topic);
       const now = Date.now();
       for (let round = 0; round < 30; round++) {
         await log.append(
