@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, type Dirent, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -9,13 +9,24 @@ const root = mkdtempSync(join(tmpdir(), 'oddstream-files-'));
 const dataDir = join(root, 'data');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Paths below `directory` that another user may read, write or enter, with their modes. Files of running processes come and go. */
+/** Children of the directory; none if it was removed meanwhile: directories of table parts come and go while the product runs. */
+function childrenOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Paths below `directory` that another user may read, write or enter, with their modes. */
 function openToOthers(directory: string): readonly string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
+  return childrenOf(directory).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    const below = entry.isDirectory() ? openToOthers(path) : [];
     const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined || (found.mode & 0o077) === 0) return [];
-    return [`${relative(directory, path)} ${(found.mode & 0o777).toString(8)}`];
+    if (found === undefined || (found.mode & 0o077) === 0) return below;
+    return [`${relative(dataDir, path)} ${(found.mode & 0o777).toString(8)}`, ...below];
   });
 }
 
