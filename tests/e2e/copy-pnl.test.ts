@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
-import { eventually, type Product } from '../support/product.js';
+import { eventually, outputs, type Product } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 interface Score {
@@ -36,10 +36,18 @@ async function startSecondApi(): Promise<typeof second> {
       API_PORT: String(port),
       ADMIN_PORT_API: String(adminPort),
     },
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  const isStopped = () => child.exitCode !== null || child.signalCode !== null;
+  outputs.set('the second api', { text: () => output, isStopped });
   const url = `http://127.0.0.1:${port}`;
-  await eventually('the second api', async () => (await fetch(`${url}/healthz`)).ok);
+  await eventually('the second api', async () => isStopped() || (await fetch(`${url}/healthz`)).ok, 180_000);
+  expect(isStopped(), output).toBe(false);
   return {
     url,
     async stop() {

@@ -1,6 +1,12 @@
+import { chmodSync, type Dirent, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
+
+const root = mkdtempSync(join(tmpdir(), 'oddstream-first-start-'));
+const dataDir = join(root, 'data');
 
 /** Tables of the groups in /readyz. */
 const TABLES = [
@@ -31,6 +37,27 @@ interface ProgressSample {
   readonly counts: readonly number[];
 }
 
+/** Children of the directory; none if it was removed meanwhile: directories of table parts come and go while the product runs. */
+function childrenOf(directory: string): readonly Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Paths below `directory` that another user may read, write or enter, with their modes. */
+function openToOthers(directory: string): readonly string[] {
+  return childrenOf(directory).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    const below = entry.isDirectory() ? openToOthers(path) : [];
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || (found.mode & 0o077) === 0) return below;
+    return [`${relative(dataDir, path)} ${(found.mode & 0o777).toString(8)}`, ...below];
+  });
+}
+
 let product: Product;
 const samples: ProgressSample[] = [];
 const unmarked: string[] = [];
@@ -42,7 +69,10 @@ const isEmpty = (body: unknown): boolean =>
   Object.values(body).some((value) => Array.isArray(value) && value.length === 0);
 
 beforeAll(async () => {
-  product = await startProduct({ env: shortHistory() });
+  // Others could read the directory before.
+  mkdirSync(dataDir);
+  chmodSync(dataDir, 0o755);
+  product = await startProduct({ env: shortHistory(), dataDir });
   const key = await eventually('the key', async () => product.key());
   const counts = async () => {
     const parts = TABLES.map((table) => `(SELECT count() FROM ${table})`);
@@ -76,6 +106,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => {
   await product.dispose();
+  rmSync(root, { recursive: true, force: true });
 }, 30_000);
 
 it('first start: /readyz is 503 until every table has its final rows', async () => {
@@ -103,3 +134,36 @@ it('first start: no endpoint returns an empty list without loading headers', () 
   for (const [path] of LISTS)
     expect([path, [...(seen.get(path) ?? [])].some((state) => state.startsWith('503'))]).toEqual([path, true]);
 });
+
+it('data directory: every file and directory is accessible to its user only, also if others could read it before', () => {
+  expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(['clickhouse', 'clickhouse-password', 'dev-key', 'log']));
+  expect((statSync(dataDir).mode & 0o777).toString(8)).toBe('700');
+  expect(openToOthers(dataDir)).toEqual([]);
+});
+
+it('the first start prints the ready key, a later start on the same data directory does not', async () => {
+  const printed = (text: string) => text.includes('Ctrl-C stops everything.');
+  const key = product.key();
+  await eventually('the addresses', async () => printed(product.output()));
+  await product.stop();
+  const output = product.output();
+  expect(key).toMatch(/^\S{20,}$/);
+  expect(output.match(/^.*Your key.*$/gm)).toEqual([
+    expect.stringContaining(`Your key (enterprise plan, this machine only): ${key}`),
+  ]);
+  // The key is in the start-up text only, not in the logs of the processes.
+  const [before = '', text = ''] = output.split(/^(?=.*REST {5,})/m);
+  expect(before).not.toContain(key);
+  expect(text.split('Ctrl-C stops everything.').slice(1).join('')).not.toContain(key);
+  expect(statSync(join(dataDir, 'dev-key')).mode & 0o777).toBe(0o600);
+
+  const second = await startProduct({ env: shortHistory(), dataDir });
+  try {
+    await eventually('the addresses of the second start', async () => printed(second.output()), 240_000);
+    expect(second.key()).toBe(key);
+  } finally {
+    await second.stop();
+  }
+  expect(second.output()).not.toContain(key);
+  expect(second.output()).toContain(`Your key (enterprise plan, this machine only): in ${join(dataDir, 'dev-key')}`);
+}, 300_000);

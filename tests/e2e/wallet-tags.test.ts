@@ -130,8 +130,8 @@ describe('wallets of several tags, of the recorded history', { timeout: 600_000 
         Number((await product.sql<{ n: string }>('SELECT toString(count()) AS n FROM overlap_token_tags'))[0]?.n) > 0,
       60_000,
     );
-    const killed = product.pid('processors');
-    process.kill(killed ?? 0, 'SIGKILL');
+    const killed = await eventually('the processors', async () => product.pid('processors'));
+    process.kill(killed, 'SIGKILL');
     await eventually('the processors to start again', async () => {
       const pid = product.pid('processors');
       return pid !== null && pid !== killed;

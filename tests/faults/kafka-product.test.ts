@@ -100,6 +100,7 @@ describe.skipIf(missing !== null)(
         () => registry.stop(),
         () => store.stop(),
       );
+      await registerForeignSchema(registry.url);
       const [registryProxy, storeProxy] = [await startTcpProxy(registry.port), await startTcpProxy(store.port)];
       cleanups.push(
         () => registryProxy.close(),
@@ -172,9 +173,22 @@ describe.skipIf(missing !== null)(
         await eventually(`${name} to be ready again`, async () => (await product.readyz(name)).ready, 120_000);
       expect(product.pid('clickhouse')).toBeNull();
       expect(product.output()).toContain('Oddstream is up.');
+      expect(product.output()).toMatch(/schema registry at .* is unavailable/);
+      expect(await (await fetch(`${registry.url}/subjects`)).json()).toContain('oddstream.Trade');
     }, 600_000);
   },
 );
+
+/** Registers a schema of another system before the product's, so that the ids of its schemas differ from the committed ones. */
+async function registerForeignSchema(registryUrl: string): Promise<void> {
+  const schema = { type: 'record', name: 'Foreign', namespace: 'com.example', fields: [{ name: 'n', type: 'int' }] };
+  const { status } = await fetch(`${registryUrl}/subjects/com.example.Foreign/versions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/vnd.schemaregistry.v1+json' },
+    body: JSON.stringify({ schema: JSON.stringify(schema) }),
+  });
+  expect(status).toBe(200);
+}
 
 async function within(what: string, work: Promise<unknown>): Promise<void> {
   let over = false;

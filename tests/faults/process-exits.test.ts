@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { digest, untilTablesComplete } from '../support/digest.js';
-import { eventually, type ProcessName, type Product, processNames, startProduct, untilUp } from '../support/product.js';
+import { eventually, type ProcessName, type Product, startProduct, untilUp } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 
@@ -19,20 +19,33 @@ const HOOK = `
 const exits = {
   'exit 0': 'SIGUSR2',
   SIGTERM: 'SIGTERM',
-  SIGKILL: 'SIGKILL',
   SIGABRT: 'SIGABRT',
   'an unknown error': 'SIGWINCH',
 } as const;
-/** Every ending of one process, and one to three endings of each other: the supervisor handles them in the same code. */
+/** Every ending but SIGKILL, which ends each process during the load, and each process once or twice: the supervisor handles all in the same code. */
 const cases: readonly (readonly [ProcessName, keyof typeof exits])[] = [
-  ...(Object.keys(exits) as (keyof typeof exits)[]).map((end) => ['ingest', end] as const),
-  ...processNames.filter((name) => name !== 'ingest').map((name) => [name, 'SIGKILL'] as const),
   ['clickhouse', 'SIGTERM'],
   ['clickhouse', 'SIGABRT'],
-  ['processors', 'SIGTERM'],
+  ['ingest', 'exit 0'],
   ['processors', 'an unknown error'],
-  ['api', 'exit 0'],
+  ['stream', 'SIGTERM'],
+  ['api', 'SIGABRT'],
   ['stream-gateway', 'an unknown error'],
+];
+
+/** Every process, and often those that write. */
+const killedDuringLoad: readonly ProcessName[] = [
+  'ingest',
+  'processors',
+  'clickhouse',
+  'processors',
+  'ingest',
+  'api',
+  'stream-gateway',
+  'stream',
+  'clickhouse',
+  'processors',
+  'ingest',
 ];
 
 let dir: string;
@@ -46,7 +59,6 @@ beforeAll(async () => {
   product = await startProduct({
     env: { ...shortHistory(), LOG_LEVEL: 'info', NODE_OPTIONS: `--import=${hook}` },
   });
-  await untilUp(product);
 }, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
@@ -74,6 +86,14 @@ const serves: Record<ProcessName, () => Promise<boolean>> = {
 };
 
 describe('a process that exits unexpectedly', () => {
+  it('is restarted during the load, which is then completed', async () => {
+    for (const [index, name] of killedDuringLoad.entries()) {
+      await new Promise((resolve) => setTimeout(resolve, 500 + ((index * 379) % 700)));
+      process.kill(await eventually(`${name} to run`, async () => product.pid(name)), 'SIGKILL');
+    }
+    await untilUp(product);
+  }, 400_000);
+
   it.each(cases)(
     '%s is restarted after %s and serves again',
     async (name, ending) => {

@@ -1,12 +1,14 @@
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { shortHistory } from '../support/short-recording.js';
 import { type ByteCounter, countBytes, type Received, sumOf } from '../support/usage-client.js';
 
 /** One product for all tests; each test counts the usage from its own start. */
 let product: Product;
 beforeAll(async () => {
-  product = await startProduct({ env: { LOG_LEVEL: 'info' } });
+  // A short history, then the live day.
+  product = await startProduct({ env: { LOG_LEVEL: 'info', RECORDED_DIR: shortHistory().RECORDED_DIR } });
   await untilUp(product);
 }, 120_000);
 afterAll(() => product?.dispose(), 60_000);

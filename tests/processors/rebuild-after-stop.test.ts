@@ -20,8 +20,8 @@ import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
-const STOPS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 20);
-const CHECK_EVERY = 20;
+const STOPS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 12);
+const CHECK_EVERY = 12;
 const FEED = 'BTC/USD';
 const codec = createCodec();
 const logger = silentLogger();

@@ -4,6 +4,7 @@ import { openRecording } from '../../ingest/shared/recorded/index.js';
 import { type ChainSums, chainSums } from '../support/chain-sums.js';
 import type { Product } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
+import { describeHistory } from './history-suite.js';
 
 let product: Product;
 let log: ChainSums;
@@ -186,3 +187,5 @@ describe('the public views of the recorded history', () => {
     expect(counted.decided).toBeGreaterThan(240);
   });
 });
+
+describeHistory(() => product);

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { digest, untilTablesComplete } from '../support/digest.js';
-import { eventually, type ProcessName, type Product, startProduct } from '../support/product.js';
+import { eventually, type Product, startProduct } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 import { mountSmallDisk, type SmallDisk, whyNoSmallDisk } from '../support/small-disk.js';
@@ -22,33 +22,6 @@ let truth: Record<string, string>;
 beforeAll(async () => {
   truth = await referenceTables('short');
 }, REFERENCE_RUN_TIMEOUT_MS);
-
-describe('kill -9 during the load', () => {
-  it('leaves tables equal to an undisturbed run, row for row', async () => {
-    const disturbed = await startProduct({ env });
-    running.push(disturbed);
-    // A fixed sequence that hits every process, clustered on the two that write.
-    const victims: ProcessName[] = [
-      'ingest',
-      'processors',
-      'clickhouse',
-      'processors',
-      'ingest',
-      'api',
-      'stream-gateway',
-      'stream',
-      'clickhouse',
-      'processors',
-      'ingest',
-    ];
-    for (const [index, name] of victims.entries()) {
-      await new Promise((resolve) => setTimeout(resolve, 500 + ((index * 379) % 700)));
-      process.kill(await eventually(`${name} to run`, async () => disturbed.pid(name)), 'SIGKILL');
-    }
-    await untilTablesComplete(disturbed);
-    expect(await digest(disturbed)).toEqual(truth);
-  }, 400_000);
-});
 
 describe.skipIf(noDisk !== null)(`a full disk under the log${noDisk === null ? '' : ` (not run: ${noDisk})`}`, () => {
   it('is reported to the operator, and the load resumes without a loss once there is space', async () => {
