@@ -9,6 +9,7 @@ const RECONNECT_MS = 100;
 export interface LateUpgrades {
   /** Runs `upgrade`, which calls `response.upgrade` once. */
   run(response: HttpResponse, upgrade: () => void): void;
+  /** To be called once. */
   close(): void;
 }
 

@@ -269,7 +269,14 @@ describe('gateway connections', () => {
     const one = await client(server);
     const closed = once(one.socket, 'close');
     await server.close();
-    cleanups.length = 0;
     expect((await closed)[0]).toBe(1012);
+  });
+
+  it('are closed once, however often the server is told to stop', async () => {
+    const { server } = await gateway();
+    const closing = server.close();
+    expect(server.close()).toBe(closing);
+    await closing;
+    expect(server.close()).toBe(closing);
   });
 });

@@ -76,7 +76,7 @@ export interface GatewayServer {
   load(event: LiveEvent): void;
   /** Sends live events, in seq order. The caller must wait for the promise before the next call. */
   publish(events: readonly LiveEvent[]): Promise<void>;
-  /** Accepts no new connections, waits up to `drainMs` for buffered bytes to be sent, then closes all connections with 1012. */
+  /** Accepts no new connections, waits up to `drainMs` for buffered bytes to be sent, then closes all connections with 1012. Further calls return the promise of the first. */
   close(): Promise<void>;
 }
 
@@ -312,6 +312,26 @@ export async function startGatewayServer(deps: {
     throw error;
   });
 
+  // The listening socket is freed when it is closed: closing it again would close whatever has its memory and descriptor by then.
+  let closing: Promise<void> | undefined;
+  const closeOnce = async (): Promise<void> => {
+    stopping = true;
+    heartbeats.close();
+    unresolved.close();
+    clearInterval(tick);
+    uws.us_listen_socket_close(token);
+    const deadline = performance.now() + limits.drainMs;
+    const buffered = () => [...sockets.values()].some((peer) => peer.buffered() > 0);
+    await yieldToEventLoop();
+    while (buffered() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const peer of [...sockets.values()]) peer.end('restart');
+    metrics.flush();
+    lateUpgrades.close();
+    // The close frames need time to be sent before `close` cuts the sockets.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    app.close();
+  };
+
   return {
     port: uws.us_socket_local_port(token),
     connections: () => sockets.size,
@@ -326,22 +346,6 @@ export async function startGatewayServer(deps: {
       }
       return hub.publish(events);
     },
-    async close() {
-      stopping = true;
-      heartbeats.close();
-      unresolved.close();
-      clearInterval(tick);
-      uws.us_listen_socket_close(token);
-      const deadline = performance.now() + limits.drainMs;
-      const buffered = () => [...sockets.values()].some((peer) => peer.buffered() > 0);
-      await yieldToEventLoop();
-      while (buffered() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-      for (const peer of [...sockets.values()]) peer.end('restart');
-      metrics.flush();
-      lateUpgrades.close();
-      // The close frames need time to be sent before `close` cuts the sockets.
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      app.close();
-    },
+    close: () => (closing ??= closeOnce()),
   };
 }

@@ -101,7 +101,11 @@ describe('order-book socket', () => {
   it('closes connections with 1012 when it stops', async () => {
     const { server } = await start();
     const client = await connectBookClient(server);
-    await server.close();
+    const closing = server.close();
+    // The library's listening socket must not be closed again.
+    expect(server.close()).toBe(closing);
+    await closing;
+    expect(server.close()).toBe(closing);
     expect((await client.closed).code).toBe(1012);
   });
 });

@@ -59,7 +59,7 @@ export interface OrderBookServer {
   readonly connections: () => number;
   /** Sends what has changed in the books now. A timer calls it unless `batchMs` is 0. */
   flush(): void;
-  /** Accepts no new connections and closes the others with 1012. */
+  /** Accepts no new connections and closes the others with 1012. Further calls return the promise of the first. */
   close(): Promise<void>;
 }
 
@@ -306,20 +306,24 @@ export async function startOrderBookServer(deps: {
     throw error;
   });
 
+  // The listening socket is freed when it is closed: closing it again would close whatever has its memory and descriptor by then.
+  let closing: Promise<void> | undefined;
+  const closeOnce = async (): Promise<void> => {
+    stopping = true;
+    stopTimers();
+    uws.us_listen_socket_close(token);
+    for (const peer of [...sockets.values()]) peer.end('restart');
+    metrics.flush();
+    lateUpgrades.close();
+    // The close frames need time to be sent before `close` cuts the sockets.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    app.close();
+  };
+
   return {
     port: uws.us_socket_local_port(token),
     connections: () => sockets.size,
     flush,
-    async close() {
-      stopping = true;
-      stopTimers();
-      uws.us_listen_socket_close(token);
-      for (const peer of [...sockets.values()]) peer.end('restart');
-      metrics.flush();
-      lateUpgrades.close();
-      // The close frames need time to be sent before `close` cuts the sockets.
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      app.close();
-    },
+    close: () => (closing ??= closeOnce()),
   };
 }
