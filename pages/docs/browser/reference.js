@@ -80,6 +80,16 @@ const samplesPlugin = () => ({
   },
 });
 
+/** The document contains no references. Swagger UI copies the whole document several times to look for them, which takes seconds. */
+const withoutReferencesPlugin = () => ({
+  fn: {
+    resolveSubtree: async (document, path) => ({
+      spec: path.reduce((part, name) => part?.[name], document),
+      errors: [],
+    }),
+  },
+});
+
 /**
  * Layout of the reference inside the page's own main element: Swagger UI's has another one, and a choice of servers, of which there is one. Its paths are
  * links inside buttons, which assistive technology cannot tell apart.
@@ -128,7 +138,7 @@ const reference = globalThis.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
-  plugins: [samplesPlugin, layoutPlugin],
+  plugins: [samplesPlugin, withoutReferencesPlugin, layoutPlugin],
   layout: 'ReferenceLayout',
   // Its colours are too weak to read.
   syntaxHighlight: false,
