@@ -33,6 +33,7 @@ import { createRawTopics } from './retention/raw-topics.js';
 import { createTickRowDeletion } from './retention/tick-rows.js';
 import { runConcurrently } from './run-concurrently.js';
 import { createSchemaCreation } from './schema-creation.js';
+import { createChunkRecorder } from './sink/chunk-recorder.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { createSink } from './sink/sink.js';
@@ -97,6 +98,7 @@ export function createTableTasks(options: {
     },
   });
   const progress = createProgressWriter({ store: clickhouse, logger });
+  const chunkRecorder = createChunkRecorder({ store: clickhouse, shared: true });
   const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
   const schema = createSchemaCreation({
     tables: () => migrate({ client: clickhouse, migrations, logger }),
@@ -184,7 +186,14 @@ export function createTableTasks(options: {
           create: () => {
             const deps = { definition, partition, store: clickhouse, logger, metrics };
             const reconciler = createReconciler(deps);
-            const sink = createSink({ ...deps, log, codec, onCommitted: reconciler.recordCommitted, progress });
+            const sink = createSink({
+              ...deps,
+              log,
+              codec,
+              onCommitted: reconciler.recordCommitted,
+              progress,
+              chunkRecorder,
+            });
             return {
               async run(runSignal) {
                 const work = (signal: AbortSignal) =>

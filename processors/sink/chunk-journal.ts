@@ -1,15 +1,5 @@
-import { dateTime64, lowCardinality, uint16, uint64 } from './columns.js';
-import { defineTable } from './sink-definition.js';
-import { SINK_FORMAT, type TableStore } from './table-store.js';
-
-export const chunksTable = defineTable('chunks', {
-  sink: lowCardinality,
-  topic: lowCardinality,
-  partition: uint16,
-  first_offset: uint64,
-  last_offset: uint64,
-  planned_at: dateTime64,
-});
+import { type ChunkRecorder, chunksTable, createChunkRecorder } from './chunk-recorder.js';
+import type { TableStore } from './table-store.js';
 
 export interface OffsetRange {
   readonly firstOffset: number;
@@ -20,12 +10,19 @@ export interface OffsetRange {
  * The `chunks` rows of one (sink, topic, partition): the planned ranges as recorded in ClickHouse. A range is recorded before any of its rows
  * is inserted, and only after all rows of the previous range are committed, so at most the newest range is incomplete.
  */
-export function createChunkJournal(options: { store: TableStore; sink: string; topic: string; partition: number }) {
-  const { store, sink, topic, partition } = options;
+export function createChunkJournal(options: {
+  store: TableStore;
+  sink: string;
+  topic: string;
+  partition: number;
+  /** The recorder of all sinks of the process. */
+  recorder?: ChunkRecorder;
+}) {
+  const { store, sink, topic, partition, recorder = createChunkRecorder(options) } = options;
   const tokenFor = (range: OffsetRange, table: string) =>
     `${sink}-${topic}-${partition}-${range.firstOffset}-${range.lastOffset}-${table}`;
-  const record = async (range: OffsetRange): Promise<void> => {
-    const line = chunksTable.line({
+  const record = (range: OffsetRange): Promise<void> =>
+    recorder.record({
       sink,
       topic,
       partition,
@@ -33,11 +30,6 @@ export function createChunkJournal(options: { store: TableStore; sink: string; t
       last_offset: range.lastOffset,
       planned_at: Date.now(),
     });
-    await store.insertBytes(chunksTable.name, SINK_FORMAT, Buffer.from(line), {
-      columns: chunksTable.columns,
-      dedupToken: tokenFor(range, chunksTable.name),
-    });
-  };
   return {
     tokenFor,
     record,

@@ -8,6 +8,7 @@ import type { Codec } from '../../schemas/codec.js';
 import { createChunkJournal, type OffsetRange } from './chunk-journal.js';
 import { createChunkPlans, type PlannedChunk } from './chunk-plans.js';
 import { type Chunk, followChunks, readChunk } from './chunk-reader.js';
+import type { ChunkRecorder } from './chunk-recorder.js';
 import { createSinkMetrics } from './metrics.js';
 import type { ProgressWriter } from './progress-table.js';
 import type { Reconciler } from './reconcile.js';
@@ -28,6 +29,8 @@ export interface SinkOptions {
   /** Called for every chunk that is in the tables. */
   readonly onCommitted?: Reconciler['recordCommitted'];
   readonly progress?: Pick<ProgressWriter, 'report'>;
+  /** The recorder of all sinks of the process. */
+  readonly chunkRecorder?: ChunkRecorder;
   readonly maxChunkRecords?: number;
   readonly lingerMs?: number;
   readonly retryDelayMs?: number;
@@ -68,7 +71,8 @@ export function createSink(options: SinkOptions): Sink {
   const name = `${definition.name}/${topic}/${partition}`;
   const isKeptForever = !definition.topic.compacted && definition.topic.retentionMs === null;
   const metrics = createSinkMetrics(options.metrics, { sink: definition.name, topic, partition: String(partition) });
-  const journal = createChunkJournal({ store, sink: definition.name, topic, partition });
+  const { chunkRecorder: recorder } = options;
+  const journal = createChunkJournal({ store, sink: definition.name, topic, partition, recorder });
   const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: createOnUnreadable(options) });
   const transform = createChunkTransform({ definition, codec, partition });
   let committedNext = 0;

@@ -27,10 +27,10 @@ export function createFakeStore(
         .sort((a, b) => Number(b.first_offset) - Number(a.first_offset));
       return rows.slice(0, 1) as T[];
     },
-    async insertBytes(table, _format, lines, { dedupToken = '' } = {}) {
+    async insertBytes(table, _format, lines, { dedupToken } = {}) {
       onInsert(table, false);
-      if (!tables.tokens.has(dedupToken)) {
-        tables.tokens.add(dedupToken);
+      if (dedupToken === undefined || !tables.tokens.has(dedupToken)) {
+        if (dedupToken !== undefined) tables.tokens.add(dedupToken);
         const rows = tables.lines.get(table) ?? [];
         rows.push(...Buffer.from(lines).toString('utf8').split('\n').slice(0, -1));
         tables.lines.set(table, rows);

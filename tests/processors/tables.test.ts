@@ -8,7 +8,7 @@ import { chainSink } from '../../processors/chain/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
-import { chunksTable } from '../../processors/sink/chunk-journal.js';
+import { chunksTable } from '../../processors/sink/chunk-recorder.js';
 import * as columns from '../../processors/sink/columns.js';
 import { defineTable } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
