@@ -134,6 +134,9 @@ describe.skipIf(missing !== null)(
       await eventually('fills', async () => Number((await fills(product)) ?? 0) > 0);
 
       registryProxy.interrupt();
+      await eventually('the API to respond without the registry', async () => {
+        return (await product.get('/v1/status')).status === 200;
+      });
       await broker.halt('kill');
       process.kill(product.pid('processors')!, 'SIGKILL');
       await expectFailingCheck(product, ['processors'], 'registry', /schema registry at .* is unavailable/);
