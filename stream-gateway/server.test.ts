@@ -272,7 +272,7 @@ describe('gateway connections', () => {
     expect((await closed)[0]).toBe(1012);
   });
 
-  it('are closed once, however often the server is told to stop', async () => {
+  it('are closed once when close() is called again', async () => {
     const { server } = await gateway();
     const closing = server.close();
     expect(server.close()).toBe(closing);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { digest, untilTablesComplete } from '../support/digest.js';
-import { eventually, type ProcessName, type Product, startProduct, untilUp } from '../support/product.js';
+import { eventually, type ProcessName, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 
@@ -92,6 +92,7 @@ describe('a process that exits unexpectedly', () => {
       process.kill(await eventually(`${name} to run`, async () => product.pid(name)), 'SIGKILL');
     }
     await untilUp(product);
+    for (const name of processNames) await eventually(`${name} to serve again`, serves[name]);
   }, 400_000);
 
   it.each(cases)(
