@@ -20,7 +20,6 @@ import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { createUsageRecorder } from '../infra/usage/usage-recorder.js';
-import { createIdentityProvider } from './auth/identity-provider.js';
 import { createKeyDirectory } from './auth/key-directory.js';
 import { createPasswordHasher } from './auth/password-hasher.js';
 import { createSessionDirectory } from './auth/session.js';
@@ -38,7 +37,6 @@ import { createPostWriter } from './social/post-writer.js';
 import { createGatewayView } from './sources/gateway-view.js';
 import { createAnalystQueries } from './sql/analyst-queries.js';
 import { createClickHouseTables } from './tables/clickhouse-tables.js';
-import { createChainState } from './wallets/chain-state.js';
 import { createProfiles } from './wallets/profiles.js';
 
 /** Drain time of running requests; the process has 4 s to stop. */
@@ -89,7 +87,7 @@ runProcess({
 
     const processId = randomUUID();
     const usage = createUsageRecorder({ log, codec, logger, metrics, processId });
-    const rateWindow = openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
+    const rateWindow = await openRateLimitStore({ redisUrl: config.redisUrl, logger, metrics });
     const commands = createAccountCommands({ log, codec });
     const service = createService({
       tables,
@@ -102,13 +100,16 @@ runProcess({
       accounts,
       sendCommand: commands.send,
       ledger,
-      payments: createPaymentProvider(config.billing, config.publicUrl),
+      payments: await createPaymentProvider(config.billing, config.publicUrl),
       passwords: createPasswordHasher(),
       mailer: createMailer({ mail: config.signIn.mail, logger, metrics }),
       provider:
         config.signIn.oidc === undefined
           ? null
-          : createIdentityProvider(config.signIn.oidc, `${config.publicUrl}/v1/auth/oidc/callback`),
+          : (await import('./auth/identity-provider.js')).createIdentityProvider(
+              config.signIn.oidc,
+              `${config.publicUrl}/v1/auth/oidc/callback`,
+            ),
       createKey: {
         send: commands.send,
         waitForOutcome: accounts.waitForOutcome,
@@ -124,7 +125,10 @@ runProcess({
       progress,
       logger,
       metrics,
-      chainState: config.sources.rpcUrl === undefined ? null : createChainState({ url: config.sources.rpcUrl }),
+      chainState:
+        config.sources.rpcUrl === undefined
+          ? null
+          : (await import('./wallets/chain-state.js')).createChainState({ url: config.sources.rpcUrl }),
       profiles: config.sources.mode === 'live' ? createProfiles({ url: config.sources.gammaUrl }) : null,
       social: {
         platform:

@@ -6,7 +6,6 @@ import { settlementTargets, watchedAddresses, watchedTopics } from './chain/cont
 import { createImportedChainSource } from './chain/imported/imported-source.js';
 import { polygonChainId } from './chain/order-abi.js';
 import { createRecordedChainSource } from './chain/recorded/recorded-source.js';
-import { createRpcSource } from './chain/rpc/rpc-source.js';
 import type { ChainSource } from './chain/source.js';
 import { isUnread } from './chain/unread-events.js';
 import type { Imported } from './shared/imported/open-imported.js';
@@ -34,6 +33,7 @@ export async function openChainSource(deps: {
   }
   if (sources.rpcUrl === undefined || sources.rpcWsUrl === undefined)
     throw new FatalError('POLYGON_RPC_URL is not set');
+  const { createRpcSource } = await import('./chain/rpc/rpc-source.js');
   return createRpcSource({
     rpcUrl: sources.rpcUrl,
     wsUrl: sources.rpcWsUrl,

@@ -1,7 +1,6 @@
 import { FatalError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { LogHealth } from './health.js';
-import { createKafkaLog } from './kafka/kafka-log.js';
 import { createLmdbLog } from './lmdb/lmdb-log.js';
 import type { Log } from './port.js';
 
@@ -25,7 +24,11 @@ export async function openLog(url: string, options: OpenLogOptions): Promise<Log
     if (dir === '') throw new FatalError(`LOG_URL "${url}" names no directory; expected lmdb:<directory>`);
     return createLmdbLog({ dir, logger, health, ...(maintenance ? {} : { maintenanceIntervalMs: null }) });
   }
-  if (url.startsWith('kafka:')) return createKafkaLog({ brokers: brokersOf(url), logger, health });
+  if (url.startsWith('kafka:')) {
+    const brokers = brokersOf(url);
+    const { createKafkaLog } = await import('./kafka/kafka-log.js');
+    return createKafkaLog({ brokers, logger, health });
+  }
   throw new FatalError(`LOG_URL "${url}" is neither lmdb:<directory> nor kafka://host:port`);
 }
 

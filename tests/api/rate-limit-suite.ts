@@ -200,7 +200,7 @@ export function describeRedisRateLimits(name: string, start: (port?: number) => 
       it('apply per process while Redis is unreachable', async () => {
         const instance = await start();
         const metrics = createMetrics({ process: 'test', defaults: false });
-        const { store, close } = openRateLimitStore({ redisUrl: instance.url, logger: silentLogger(), metrics });
+        const { store, close } = await openRateLimitStore({ redisUrl: instance.url, logger: silentLogger(), metrics });
         const throttle = createSignInThrottle({ rateLimitStore: store, secret: 'one secret' });
         await instance.stop();
         const startMs = Date.now();
