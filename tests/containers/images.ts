@@ -46,10 +46,8 @@ export async function openImages(): Promise<Images> {
     const product = () =>
       once('product', async () => {
         const dockerfile = ['--file', resolve('infra/deploy/Dockerfile'), resolve('.')];
-        // With tags the stages remain as a cache for the next run.
-        if (daemon.isOwn)
-          for (const stage of ['packages', 'build', 'production'])
-            await build('--target', stage, '--tag', `oddstream-test/${stage}`, ...dockerfile);
+        // With a tag the stage remains as a cache for the next run.
+        if (daemon.isOwn) await build('--target', 'build', '--tag', 'oddstream-test/build', ...dockerfile);
         const labels = ['--build-arg', `VERSION=${productVersion()}`, '--build-arg', `REVISION=${TEST_REVISION}`];
         await build('--tag', PRODUCT, ...labels, ...dockerfile);
         return { name: PRODUCT, isStandIn: false };
