@@ -3,6 +3,13 @@ import { defineConfig } from 'vitest/config';
 const sources = '{schemas,infra,ingest,processors,pages,api,stream-gateway}';
 const outside = ['**/node_modules/**', '**/dist/**', '**/data/**'];
 const containerTests = ['tests/containers/**/*.test.ts'];
+const runsContainers = process.env.ODDSTREAM_TEST_CONTAINERS === '1';
+/** Their suites run on containers instead. */
+const serverTests = [
+  'tests/conformance/log-kafka.test.ts',
+  'tests/registry/registry.test.ts',
+  'tests/api/rate-limit-redis.test.ts',
+];
 const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.test.ts'];
 
 export default defineConfig({
@@ -18,14 +25,18 @@ export default defineConfig({
     teardownTimeout: 20_000,
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      // `npm run test:containers` only: they build images for minutes, which does not fit into the time of CI.
-      ...(process.env.ODDSTREAM_TEST_CONTAINERS === '1'
+      // In CI and for `npm run test:containers`.
+      ...(runsContainers
         ? [{ extends: true as const, test: { name: 'containers', include: containerTests, exclude: outside } }]
         : []),
       // Each file has a process of its own: the embedded engine allows one data directory per process.
       {
         extends: true,
-        test: { name: 'integration', include: integrationTests, exclude: [...outside, ...containerTests] },
+        test: {
+          name: 'integration',
+          include: integrationTests,
+          exclude: [...outside, ...containerTests, ...(runsContainers ? serverTests : [])],
+        },
       },
       // Start no process and no engine. Files share workers: starting one takes longer than most of these files.
       {
