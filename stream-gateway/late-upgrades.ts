@@ -1,7 +1,7 @@
-import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import uws from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { listen } from './listen.js';
 
 const RECONNECT_MS = 100;
 
@@ -9,7 +9,6 @@ const RECONNECT_MS = 100;
 export interface LateUpgrades {
   /** Runs `upgrade`, which calls `response.upgrade` once. */
   run(response: HttpResponse, upgrade: () => void): void;
-  /** To be called once. */
   close(): void;
 }
 
@@ -33,15 +32,9 @@ export async function createLateUpgrades(app: TemplatedApp): Promise<LateUpgrade
     pending = response;
     resolveFirstRequest();
   });
-  const token = await new Promise<us_listen_socket>((resolve, reject) => {
-    app.listen('127.0.0.1', 0, (listening) => {
-      if (listening) resolve(listening);
-      else reject(new Error('Cannot listen on a port of 127.0.0.1'));
-    });
-  });
-  const port = uws.us_socket_local_port(token);
+  const listener = await listen(app, '127.0.0.1', 0);
   const request = () => {
-    socket = connect(port, '127.0.0.1');
+    socket = connect(listener.port, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.on('close', () => {
       if (!closed) setTimeout(request, RECONNECT_MS).unref();
@@ -62,7 +55,7 @@ export async function createLateUpgrades(app: TemplatedApp): Promise<LateUpgrade
     close() {
       closed = true;
       socket?.destroy();
-      uws.us_listen_socket_close(token);
+      listener.close();
     },
   };
 }

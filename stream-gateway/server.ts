@@ -1,4 +1,4 @@
-import type { us_listen_socket, WebSocket } from 'uWebSockets.js';
+import type { WebSocket } from 'uWebSockets.js';
 import uws from 'uWebSockets.js';
 import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { Logger } from '../infra/telemetry/logger.js';
@@ -299,12 +299,7 @@ export async function startGatewayServer(deps: {
     metrics.flush();
   }, limits.tickMs);
 
-  const token = await new Promise<us_listen_socket>((resolve, reject) => {
-    listen(app, deps.host, deps.port, deps.sharedPort === true, (listening) => {
-      if (listening) resolve(listening);
-      else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
-    });
-  }).catch((error: unknown) => {
+  const listener = await listen(app, deps.host, deps.port, deps.sharedPort).catch((error: unknown) => {
     heartbeats.close();
     unresolved.close();
     clearInterval(tick);
@@ -312,14 +307,13 @@ export async function startGatewayServer(deps: {
     throw error;
   });
 
-  // The listening socket is freed when it is closed: closing it again would close whatever has its memory and descriptor by then.
   let closing: Promise<void> | undefined;
   const closeOnce = async (): Promise<void> => {
     stopping = true;
     heartbeats.close();
     unresolved.close();
     clearInterval(tick);
-    uws.us_listen_socket_close(token);
+    listener.close();
     const deadline = performance.now() + limits.drainMs;
     const buffered = () => [...sockets.values()].some((peer) => peer.buffered() > 0);
     await yieldToEventLoop();
@@ -333,7 +327,7 @@ export async function startGatewayServer(deps: {
   };
 
   return {
-    port: uws.us_socket_local_port(token),
+    port: listener.port,
     connections: () => sockets.size,
     firehoses: () => hub.firehoses,
     load: hub.load,

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, us_listen_socket, WebSocket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, WebSocket } from 'uWebSockets.js';
 import uws from 'uWebSockets.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -295,23 +295,17 @@ export async function startOrderBookServer(deps: {
     for (const timer of timers) clearInterval(timer);
   };
 
-  const token = await new Promise<us_listen_socket>((resolve, reject) => {
-    listen(app, deps.host, deps.port, deps.sharedPort === true, (listening) => {
-      if (listening) resolve(listening);
-      else reject(new Error(`Cannot listen on ${deps.host}:${deps.port}; is the port in use?`));
-    });
-  }).catch((error: unknown) => {
+  const listener = await listen(app, deps.host, deps.port, deps.sharedPort).catch((error: unknown) => {
     stopTimers();
     lateUpgrades.close();
     throw error;
   });
 
-  // The listening socket is freed when it is closed: closing it again would close whatever has its memory and descriptor by then.
   let closing: Promise<void> | undefined;
   const closeOnce = async (): Promise<void> => {
     stopping = true;
     stopTimers();
-    uws.us_listen_socket_close(token);
+    listener.close();
     for (const peer of [...sockets.values()]) peer.end('restart');
     metrics.flush();
     lateUpgrades.close();
@@ -321,7 +315,7 @@ export async function startOrderBookServer(deps: {
   };
 
   return {
-    port: uws.us_socket_local_port(token),
+    port: listener.port,
     connections: () => sockets.size,
     flush,
     close: () => (closing ??= closeOnce()),

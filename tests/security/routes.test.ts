@@ -72,10 +72,9 @@ describe('ports', () => {
       'infra/clickhouse/embedded/server.ts',
       'infra/http/bounded-server.ts',
       'infra/telemetry/admin-server.ts',
-      // A second, random loopback port of the gateway's app, with the same routes.
       // Checks an address: closed as soon as it is open.
       'infra/up/probe.ts',
-      'stream-gateway/late-upgrades.ts',
+      // Also for a second, random loopback port of the gateway's app, with the same routes.
       'stream-gateway/listen.ts',
     ]);
   });
