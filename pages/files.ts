@@ -23,6 +23,7 @@ import { HTML, readSourceFile, type StaticFile } from './static-file.js';
 import { statusFiles, statusPreloads, statusScript, statusStylesheet } from './status/assets.js';
 import { statusBody } from './status/page.js';
 import { testPaymentFiles } from './test-payment/page.js';
+import { withVersionedAssets } from './versioned-assets.js';
 
 /** Contracts that are the counterparty of a taker's own order. */
 const EXCHANGES = watchedContracts.flatMap((one) => (one.exchangeVersion === null ? [] : [one.address])).join(' ');
@@ -110,7 +111,7 @@ export function pageFiles(options: {
     preloads: sqlPreloads,
     attributes: ' class="app sql"',
   });
-  return [
+  return withVersionedAssets([
     html('/', htmlDocument('Oddstream', homeBody(baseUrl, dashboard.hasBilling), { pictureBase: baseUrl })),
     // Browsers request it for responses that name no icon, such as JSON.
     { path: '/favicon.ico', content: ICON_SVG, type: 'image/svg+xml; charset=utf-8', maxAgeS: 86_400 },
@@ -131,5 +132,5 @@ export function pageFiles(options: {
     ...statusFiles(),
     ...(options.testPayments ? testPaymentFiles(() => dashboardPolicy) : []),
     ...docsFiles({ baseUrl, openApi: options.openApi, hasPrices: dashboard.hasBilling }),
-  ];
+  ]);
 }

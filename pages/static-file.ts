@@ -20,6 +20,8 @@ export interface StaticFile {
   readonly type: string;
   /** Seconds for which browsers use a copy without revalidation. 0: browsers revalidate each time. */
   readonly maxAgeS: number;
+  /** The file is also at `/v/<version><path>`, and only copies from there have a lifetime. */
+  readonly version?: string;
   /** Value of the Content-Security-Policy header; HTML pages only. */
   readonly contentSecurityPolicy?: (request: PageRequest) => string;
 }

@@ -7,7 +7,7 @@ export interface MemoryFile {
   readonly content: string | Buffer;
   readonly type: string;
   /** 0: browsers revalidate before every use. */
-  readonly maxAgeS: number;
+  readonly maxAgeS: number | ((request: Request) => number);
 }
 
 type Encoding = 'br' | 'gzip' | 'identity';
@@ -35,7 +35,8 @@ export function createMemoryFile(file: MemoryFile): (request: Request, response:
     const tag = `"${hash}-${encoding}"`;
     response.setHeader('vary', 'accept-encoding');
     response.setHeader('etag', tag);
-    response.setHeader('cache-control', file.maxAgeS === 0 ? 'no-cache' : `public, max-age=${file.maxAgeS}`);
+    const maxAgeS = typeof file.maxAgeS === 'number' ? file.maxAgeS : file.maxAgeS(request);
+    response.setHeader('cache-control', maxAgeS === 0 ? 'no-cache' : `public, max-age=${maxAgeS}`);
     const match = request.headers['if-match'];
     if (match !== undefined && !matchesEtag(match, tag))
       throw Object.assign(new Error('If-Match failed'), { status: 412 });

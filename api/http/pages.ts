@@ -51,6 +51,8 @@ export function mountPages(
     const path = file.path.replace(/\{(\w+)\}/g, ':$1');
     const serve = file.path === appViews.market ? serveMarket(file, options) : serveFile(file);
     app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serve);
+    // Of another version, while releases change: this one's file, which browsers must not keep as the other's.
+    if (file.version !== undefined) app.get(`/v/:version${path}`, guard, serve);
   }
 }
 
@@ -87,7 +89,9 @@ function setPolicy(file: StaticFile, request: Request, response: Response): void
 }
 
 function serveFile(file: StaticFile): RequestHandler {
-  const respond = createMemoryFile(file);
+  const { version, maxAgeS } = file;
+  const lifetimeS = ({ params }: Request) => (params.version === version ? maxAgeS : 0);
+  const respond = createMemoryFile(version === undefined ? file : { ...file, maxAgeS: lifetimeS });
   return (request: Request, response: Response) => {
     setPolicy(file, request, response);
     return respond(request, response);

@@ -748,8 +748,10 @@ describe('pages', () => {
     expect(docs.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const text = String(docs.body);
     expect(text).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
-    const assets = [...text.matchAll(/(?:src|href)="(\/docs\/[^"#]+)"/g)].map((match) => match[1] ?? '');
-    expect(assets).toEqual(
+    const assets = [...text.matchAll(/(?:src|href)="((?:\/v\/[\w-]+)?\/docs\/[^"#]+)"/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect(assets.map((asset) => asset.replace(/^\/v\/[\w-]+/, ''))).toEqual(
       expect.arrayContaining([
         ...[
           '/docs/swagger-ui.css',
@@ -763,6 +765,42 @@ describe('pages', () => {
     );
     for (const asset of assets) expect((await api.get(asset)).status, asset).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it.each([
+    '/',
+    '/docs',
+    '/docs/sql',
+    '/app',
+    '/app/market/1',
+    '/app/copy',
+    '/console',
+    '/sql',
+    '/status',
+    '/dashboard',
+  ])('%s names the version of each of its scripts and style sheets, which browsers keep', async (page) => {
+    const found = new Set<string>();
+    const follow = async (path: string): Promise<void> => {
+      if (found.has(path)) return;
+      found.add(path);
+      const { status, headers, body } = await api.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      const isPackage = !path.startsWith('/v/');
+      expect([path, headers.get('cache-control')]).toEqual([
+        path,
+        `public, max-age=${isPackage ? 86_400 : 31_536_000}`,
+      ]);
+      if (isPackage) return;
+      for (const [, specifier = ''] of String(body).matchAll(/(?:from|import|import\()\s*'((?:\.\/|\/)[^']+)'/g))
+        await follow(new URL(specifier, `http://host${path}`).pathname);
+    };
+    const { headers, body } = await api.get(page, null, { accept: 'text/html' });
+    expect(headers.get('cache-control')).toBe('no-cache');
+    for (const [, path = ''] of String(body).matchAll(/(?:src|href)="([^"]+\.(?:js|css))"/g)) await follow(path);
+    expect(found.size).toBeGreaterThan(1);
+    const [versioned = ''] = [...found].filter((path) => path.startsWith('/v/'));
+    for (const path of [versioned.replace(/^\/v\/[\w-]+/, ''), versioned.replace(/^\/v\/[\w-]+/, '/v/other')])
+      expect([path, (await api.get(path)).headers.get('cache-control')]).toEqual([path, 'no-cache']);
   });
 
   it.each([[{ 'if-match': '"other"' }, 412, 'The file does not meet the If-Match or If-Unmodified-Since header.']])(

@@ -39,6 +39,27 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     return page;
   };
 
+  it('loads its scripts and style sheets once, also when it is opened again', async () => {
+    const page = await open();
+    const loaded = () =>
+      page.evaluate(() =>
+        performance.getEntriesByType('resource').map((entry) => {
+          const { name, transferSize } = entry.toJSON();
+          return { path: new URL(name).pathname, bytes: transferSize };
+        }),
+      );
+    const isAsset = ({ path }: { path: string }) => /^\/v\/[\w-]+\/.*\.(?:js|css)$/.test(path);
+    await soon(async () => (await loaded()).filter(isAsset).length).toBeGreaterThan(5);
+    const first = (await loaded()).filter(isAsset);
+    expect(first.every(({ bytes }) => bytes > 0)).toBe(true);
+    await page.goto(`${api.url}/status`);
+    await soon(async () => (await loaded()).filter(isAsset).length).toBe(first.length);
+    expect(new Map((await loaded()).filter(isAsset).map(({ path, bytes }) => [path, bytes]))).toEqual(
+      new Map(first.map(({ path }) => [path, 0])),
+    );
+    await page.close();
+  });
+
   it('says what it waits for, then shows sources, problems and days by itself, without a key', async () => {
     const page = await open();
     await page.getByText('Waiting for the ingest process: no source has reported yet.').waitFor();
