@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
-import { SINGLE_CHUNK_MAX_ROWS, type Tables } from './port.js';
+import { MissingTablesError, SINGLE_CHUNK_MAX_ROWS, type Tables } from './port.js';
 
 /** Unknown table, unknown database: the processors have not created them yet. */
 const MISSING_TABLE_CODES: ReadonlySet<string> = new Set(['60', '81']);
@@ -31,7 +31,7 @@ const isMemoryLimitExceeded = (error: unknown): boolean =>
   error.cause.code === MEMORY_LIMIT_CODE &&
   error.cause.message.includes('(total)');
 
-/** Reads tables through the shared client. Missing tables and a database that hangs cause RetryableError. */
+/** Reads tables through the shared client. Missing tables cause MissingTablesError, a database that hangs RetryableError. */
 export function createClickHouseTables(
   client: Pick<ClickHouse, 'query' | 'ping'>,
   options: { queryTimeoutMs?: number } = {},
@@ -64,7 +64,7 @@ export function createClickHouseTables(
       } catch (error) {
         if (signal.aborted) throw new RetryableError(`No response within ${timeoutMs} ms`, { cause: error });
         if (error instanceof ClickHouseError && MISSING_TABLE_CODES.has(error.code)) {
-          throw new RetryableError(`The tables do not exist yet (start the processors): ${error.message}`, {
+          throw new MissingTablesError(`The processors have not created the tables yet: ${error.message}`, {
             cause: error,
           });
         }

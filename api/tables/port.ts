@@ -1,3 +1,5 @@
+import { RetryableError } from '../../infra/errors.js';
+
 /** Value of a bound `{name:Type}` parameter. Arrays become ClickHouse arrays. */
 export type SqlValue = string | number | bigint | boolean | readonly (string | number | bigint)[];
 
@@ -13,6 +15,9 @@ export interface Sql {
   /** Stops reading after so many seconds; the result is of the rows read until then. */
   readonly cutOffAfterS?: number;
 }
+
+/** The processors have not created the tables yet, as at every first start. */
+export class MissingTablesError extends RetryableError {}
 
 /** Read access to the tables. Rows are objects by column name; wide integers and decimals are selected as text. */
 export interface Tables {

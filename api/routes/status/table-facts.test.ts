@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createResponseCache } from '../../cache/response-cache.js';
+import { MissingTablesError } from '../../tables/port.js';
 import { createTableFacts } from './table-facts.js';
 
 it('a failing table is logged once until it can be read again', async () => {
@@ -25,4 +26,17 @@ it('a failing table is logged once until it can be read again', async () => {
   nowMs += 60_000;
   expect(await facts.alarms()).toBeNull();
   expect(warnings).toHaveLength(3);
+});
+
+it('tables that are not created yet are no warning', async () => {
+  const lines: string[] = [];
+  const logger = Object.assign(silentLogger(), {
+    warn: (_fields: object, text: string) => lines.push(`warn ${text}`),
+    info: (text: string) => lines.push(`info ${text}`),
+  });
+  const rows = () => Promise.reject(new MissingTablesError('no table'));
+  const cache = createResponseCache({ nowMs: () => 0 });
+  const facts = createTableFacts({ tables: { rows } as never, cache, logger });
+  expect(await facts.alarms()).toBeNull();
+  expect(lines).toEqual(['info status alarms are null until the processors have created the tables']);
 });

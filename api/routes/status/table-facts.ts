@@ -1,6 +1,6 @@
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
-import type { Sql, Tables } from '../../tables/port.js';
+import { MissingTablesError, type Sql, type Tables } from '../../tables/port.js';
 import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } from './status.sql.js';
 
 const COUNTS_CACHE_MS = 30_000;
@@ -22,7 +22,11 @@ export function createTableFacts(deps: { tables: Tables; cache: ResponseCache; l
       failing.delete(name);
       return cached.value;
     } catch (error) {
-      if (!failing.has(name)) logger.warn({ err: error }, `status ${name} are null: the tables cannot be read`);
+      if (!failing.has(name)) {
+        if (error instanceof MissingTablesError)
+          logger.info(`status ${name} are null until the processors have created the tables`);
+        else logger.warn({ err: error }, `status ${name} are null: the tables cannot be read`);
+      }
       failing.add(name);
       return null;
     }
