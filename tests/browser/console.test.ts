@@ -160,8 +160,10 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.getByRole('button', { name: 'Connect' }).click();
     await expect.poll(() => rows(page).filter({ hasText: 'settlements' }).count()).toBeGreaterThan(10);
     const newest = Math.max(...(await page.locator('#frames .row:visible .seq').allTextContents()).map(Number));
+    // Shown for less than a second.
+    const lost = page.getByText('Connection lost; reconnecting').waitFor();
     await cut[0]?.();
-    await page.getByText('Connection lost; reconnecting').waitFor();
+    await lost;
     await page.getByText('Connected.').waitFor();
     await expect.poll(() => sent.at(-1)?.filters?.since_seq).toBe(newest);
     expect(sent).toHaveLength(2);
