@@ -1,4 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { keccakOfHex } from '../../../schemas/primitives/hash.js';
 import type { Hex } from '../source.js';
 
 /** A log or calldata without the shape that its contract defines. The message is the reason in the dead letter. */
@@ -209,5 +209,5 @@ export function quantity(text: string, what: string): number {
 
 /** keccak256 of `0x...` bytes that are known to be hex. */
 export function keccakHex(bytes: string): Hex {
-  return `0x${Buffer.from(keccak_256(Buffer.from(bytes.slice(2), 'hex'))).toString('hex')}`;
+  return keccakOfHex(bytes.slice(2));
 }

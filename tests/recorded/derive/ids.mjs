@@ -1,5 +1,5 @@
 // Identity math of the Conditional Tokens Framework, written from its published rules; independent of schemas/primitives.
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { keccak256 } from 'viem';
 
 const P = 21888242871839275222246405745257275088696311157297823662689037894645226208583n;
 export const CRYPTO_ORACLE = '0x58e1745bedda7312c4cddb72618923da1b90efde';
@@ -7,7 +7,7 @@ export const NEG_RISK_ADAPTER = '0xd91e80cf2e7be2e162c6513ced06f1dd0da35296';
 export const USDC_E = '0x2791bca1f2de4661ed88a30c99a7a9449aa84174';
 export const WRAPPED_COLLATERAL = '0x3a3bd7bb9528e159577f7c2e685cc81a765002e2';
 
-export const keccakHex = (bytes) => `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+export const keccakHex = (bytes) => keccak256(bytes);
 const word = (value) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 const bytesOf = (hex) => Buffer.from(hex.slice(2), 'hex');
 
