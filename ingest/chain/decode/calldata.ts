@@ -2,7 +2,7 @@ import type { Side } from '../../../schemas/types.gen.js';
 import type { ExchangeContract } from '../contracts.js';
 import { type FunctionName, functionAbi } from '../order-abi.js';
 import type { Hex } from '../source.js';
-import { addressAt, hashAt, MalformedError, requireHex, uint31At, uint256At, WORD } from './hex.js';
+import { addressAt, hashAt, MalformedError, requireAllHex, uint31At, uint256At, WORD } from './hex.js';
 import { orderHash } from './order-hash.js';
 
 /** A signed order in the calldata of a settlement. */
@@ -196,7 +196,7 @@ const callReaders: Record<FunctionName, (body: CalldataReader) => MatchCall | Fi
 export function readCall(name: FunctionName, exchange: ExchangeContract, input: string): MatchCall | FillCall {
   const text = input.slice(2 + 8);
   if (text.length % 2 !== 0) throw new MalformedError('calldata has an odd number of hex digits');
-  requireHex(text, 0, text.length);
+  requireAllHex(text);
   return callReaders[name](new CalldataReader(text, exchange));
 }
 
