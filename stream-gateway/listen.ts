@@ -10,7 +10,7 @@ export interface Listener {
   close(): void;
 }
 
-/** Listens on a port, 0: any free one, which `shared` lets several processes do. Rejects when the port is in use. */
+/** Listens on a port (0: any free one). `shared`: other processes may listen on it, too. Rejects when the port is in use. */
 export async function listen(app: TemplatedApp, host: string, port: number, shared = false): Promise<Listener> {
   const token = await new Promise<us_listen_socket>((resolve, reject) => {
     const done = (listening: us_listen_socket | false) => {
