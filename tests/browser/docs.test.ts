@@ -83,7 +83,13 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
   it('the reference has no finding of axe and no sideways scrolling, with an operation open, light and dark', async () => {
     for (const [width, colorScheme] of LOOKS) {
       const page = await open('/docs#/Markets/getV3MarketsSearch', { width, colorScheme });
-      await page.locator('.opblock.is-open .samples').first().waitFor();
+      await page
+        .locator('.opblock.is-open .samples')
+        .first()
+        .waitFor()
+        .catch((error: Error) => {
+          throw new Error(`${error.message}\n${complaints.join('\n')}\n${page.url()}`);
+        });
       const what = `reference ${width} ${colorScheme}`;
       expect([what, ...(await axeFindings(page))]).toEqual([what]);
       expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
