@@ -26,6 +26,7 @@ export async function openLog(url: string, options: OpenLogOptions): Promise<Log
   }
   if (url.startsWith('kafka:')) {
     const brokers = brokersOf(url);
+    // Loaded only for Kafka: its client has many modules.
     const { createKafkaLog } = await import('./kafka/kafka-log.js');
     return createKafkaLog({ brokers, logger, health });
   }

@@ -53,7 +53,8 @@ export function openRouteOf(port: string, method: string, path: string): OpenRou
         `^${route.path
           .replace(/[.]/g, '\\.')
           .replace(/\{\w+\}/g, '[^/]+')
-          .replace(/\*$/, '[\\w./-]+\\.(?:js|css)')}$`,
+          .replace(/\*\*$/, '[\\w./-]+\\.(?:js|css)')
+          .replace(/\*$/, '[\\w.-]+\\.(?:js|css)')}$`,
       ).test(path),
   );
 }
