@@ -23,7 +23,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     teardownTimeout: 20_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
       // `npm run test:containers` only: on two cores they make CI take 27 to 32 minutes.

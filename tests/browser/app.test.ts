@@ -3,13 +3,13 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { axeFindings, CONTRASTS, cellsOf, responseOf } from '../support/page-checks.js';
-import { eventually, type Product, startProduct, untilLoaded, untilUp } from '../support/product.js';
+import type { Product } from '../support/product.js';
+import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-/** The history is loading during the test. */
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 
 interface Market {
   condition: string;
@@ -62,31 +62,22 @@ function shown(units: string | null): RegExp {
 const SLUG = 'btc-updown-5m-1773957000';
 const FILLS = 136;
 const MATCHES = 68;
-/** The market with all fills and its settlement in the tables: no more rows are added. */
+/** The market, if all its fills and its settlement are in the tables. */
 const settledSql = `SELECT m.condition_id AS condition, any(m.slug) AS slug, any(m.question) AS question,
     any(arrayMap(token -> toString(token), m.token_ids)) AS tokens, any(m.outcomes) AS outcomes,
     any(arrayMap(payout -> toUInt8(payout), r.payout_numerators)) AS payouts, toUInt32(count()) AS fills
   FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id INNER JOIN markets AS m ON m.condition_id = t.condition_id
   INNER JOIN resolutions AS r ON r.condition_id = m.condition_id
   WHERE m.slug = '${SLUG}' GROUP BY condition HAVING fills = ${FILLS}`;
-/** Traders of the market whose positions and events are not complete yet: they come from several partitions by wallet. */
-const missingSql = ({ condition }: Market) => `SELECT DISTINCT lower(f.maker) AS wallet, f.token_id AS token
-  FROM fills AS f INNER JOIN tokens AS t ON t.token_id = f.token_id
-  WHERE t.condition_id = '${condition}' AND ((wallet, token) NOT IN (SELECT wallet, token_id FROM positions)
-    OR (wallet, token) NOT IN (SELECT wallet, token_id FROM pnl_events))`;
-
 describe.skipIf(missing !== null)('/app in a browser', () => {
   let product: Product;
   let browser: Browser;
   let market: Market;
 
   beforeAll(async () => {
-    product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1' } });
-    [browser] = await Promise.all([startBrowser(), untilUp(product)]);
-    await untilLoaded(product);
-    market = await eventually('a settled market', async () => (await product.sql<Market>(settledSql))[0]);
-    await eventually('positions of all its traders', async () => (await product.sql(missingSql(market))).length === 0);
-  }, 240_000);
+    [product, browser] = await Promise.all([startLoaded(), startBrowser()]);
+    market = (await product.sql<Market>(settledSql))[0] as Market;
+  }, REFERENCE_RUN_TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
     await product?.dispose();
@@ -124,7 +115,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
   it('opens from the start-up text, finds a market by keyboard alone, and keeps the key out of the address', async () => {
     const link = /Markets and wallets +(\S+)/.exec(product.output())?.[1] ?? '';
-    expect(link).toBe(`${product.api}/app#key=${product.key()}`);
+    expect(link).toBe(`${product.api}/app`);
     const { page, complaints } = await open('/app');
     await soon(() => rows(page, 'results').count()).toBe(50);
     expect(page.url()).toBe(`${product.api}/app`);

@@ -37,8 +37,8 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'docs/SOCKET.md js': 'tests/socket/docs.test.ts',
   'docs/SOCKET.md python': 'tests/socket/docs.test.ts',
   'docs/ORDER_BOOK.md js': 'tests/socket/order-book-docs.test.ts',
-  'docs/SQL.md sql': 'tests/public-views/docs.test.ts',
-  'docs/SQL.md python': 'tests/public-views/docs.test.ts',
+  'docs/SQL.md sql': 'tests/public-views/recorded.test.ts',
+  'docs/SQL.md python': 'tests/public-views/recorded.test.ts',
 };
 /** Blocks that are not code of a user. */
 const NOT_CODE: Readonly<Record<string, string>> = {

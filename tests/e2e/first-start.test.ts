@@ -151,6 +151,7 @@ it('the first start prints the ready key, a later start on the same data directo
   expect(output.match(/^.*Your key.*$/gm)).toEqual([
     expect.stringContaining(`Your key (enterprise plan, this machine only): ${key}`),
   ]);
+  expect(output).toMatch(new RegExp(`^ +Markets and wallets +${product.api}/app#key=${key}$`, 'm'));
   // The key is in the start-up text only, not in the logs of the processes.
   const [before = '', text = ''] = output.split(/^(?=.*REST {5,})/m);
   expect(before).not.toContain(key);

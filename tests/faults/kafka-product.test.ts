@@ -33,6 +33,13 @@ async function startBroker(dir?: string): Promise<TestKafka> {
   return broker;
 }
 
+/** Stops the server after the test, also if another one fails to start. */
+async function stoppedLater<T extends { stop(): unknown }>(starting: Promise<T>): Promise<T> {
+  const server = await starting;
+  cleanups.push(() => server.stop());
+  return server;
+}
+
 /** Expects that the check fails in each of the processes, with a detail that matches `reason`. */
 async function expectFailingCheck(
   product: Product,
@@ -93,13 +100,9 @@ describe.skipIf(missing !== null)(
       if (disk !== null) cleanups.push(() => disk.remove());
       const [broker, registry, store] = await Promise.all([
         startBroker(disk?.dir),
-        startTestRegistry(),
-        startClickHouseProcess(),
+        stoppedLater(startTestRegistry()),
+        stoppedLater(startClickHouseProcess()),
       ]);
-      cleanups.push(
-        () => registry.stop(),
-        () => store.stop(),
-      );
       await registerForeignSchema(registry.url);
       const [registryProxy, storeProxy] = [await startTcpProxy(registry.port), await startTcpProxy(store.port)];
       cleanups.push(

@@ -4,6 +4,7 @@ import { openRecording } from '../../ingest/shared/recorded/index.js';
 import { type ChainSums, chainSums } from '../support/chain-sums.js';
 import type { Product } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
+import { describeDocument } from './document-suite.js';
 import { describeHistory } from './history-suite.js';
 
 let product: Product;
@@ -189,3 +190,4 @@ describe('the public views of the recorded history', () => {
 });
 
 describeHistory(() => product);
+describeDocument(() => product);

@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { reportOnFailure } from './page-reports.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -39,5 +40,7 @@ export async function startBrowser(flags: readonly string[] = []): Promise<Brows
   ];
   // Chromium's sandbox does not start as root, as in containers.
   if (process.getuid?.() === 0) args.push('--no-sandbox');
-  return chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args });
+  reportOnFailure(browser);
+  return browser;
 }

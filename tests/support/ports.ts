@@ -27,7 +27,7 @@ async function listenOn(port: number): Promise<Server | null> {
   }
 }
 
-/** Ports that this worker has given out: their processes may not listen yet, or may be started again on the same port. */
+/** Ports that this worker has given out or found in use: their processes may not listen yet, or may be started again on the same port. */
 const given = new Set<number>();
 
 /** Distinct free ports that no earlier call returned; all are opened and closed again together. */
@@ -36,10 +36,10 @@ export async function freePorts(count: number): Promise<number[]> {
   while (taken.size < count) {
     const port = randomInt(sliceStart, sliceStart + SLICE_PORTS);
     if (given.has(port)) continue;
-    const server = await listenOn(port);
-    if (server === null) continue;
+    // Before it is opened: a call at the same time would open it as soon as this one has closed it.
     given.add(port);
-    taken.set(port, server);
+    const server = await listenOn(port);
+    if (server !== null) taken.set(port, server);
   }
   await Promise.all([...taken.values()].map((server) => new Promise((resolve) => server.close(resolve))));
   return [...taken.keys()];
