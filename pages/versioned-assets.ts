@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CSS, HTML, JAVASCRIPT, type StaticFile } from './static-file.js';
 
+/** Beginning of the addresses of scripts and style sheets with a version. */
+export const VERSIONED_PREFIX = '/v/';
 const YEAR_S = 31_536_000;
 
 const isAsset = ({ type, maxAgeS }: StaticFile): boolean => maxAgeS === 0 && (type === JAVASCRIPT || type === CSS);
@@ -18,7 +20,10 @@ export function withVersionedAssets(files: readonly StaticFile[]): readonly Stat
   const paths = assets.map(({ path }) => path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   const references = new RegExp(`(["'])(${paths.join('|')})\\1`, 'g');
   const refer = (content: StaticFile['content']): string =>
-    String(content).replace(references, (_, quote: string, path: string) => `${quote}/v/${version}${path}${quote}`);
+    String(content).replace(
+      references,
+      (_, quote: string, path: string) => `${quote}${VERSIONED_PREFIX}${version}${path}${quote}`,
+    );
   return files.map((file) => {
     if (isAsset(file)) return { ...file, content: refer(file.content), maxAgeS: YEAR_S, version };
     return file.type === HTML ? { ...file, content: refer(file.content) } : file;

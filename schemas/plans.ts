@@ -209,8 +209,10 @@ export const commonLimits = {
   linksPerAddress: 10,
   /** One-time links of one email that are neither used nor expired and were created within an hour. */
   unusedLinksPerEmailAndHour: 5,
-  /** Requests without a valid key, per client address and process: a page of /app sends about 25. */
+  /** Requests without a valid key, per client address and process. */
   keylessPerMinute: 1_200,
+  /** The same of scripts and style sheets with a version in their address, which are in memory: a first visit of /app sends 22, later ones none. */
+  assetsPerMinute: 6_000,
   includeTradesPerMinutePerKey: 60,
   socialRequestsPerSecondPerKey: 1,
   copyPnlIntervalMsPerKey: 5 * SECOND,

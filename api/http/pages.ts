@@ -6,6 +6,7 @@ import type { ReferenceDocument } from '../../pages/docs/reference-markdown.js';
 import { pageFiles } from '../../pages/files.js';
 import { escapeHtml, pictureCard } from '../../pages/layout.js';
 import type { StaticFile } from '../../pages/static-file.js';
+import { VERSIONED_PREFIX } from '../../pages/versioned-assets.js';
 import type { MarketCard } from '../catalog/market-card.js';
 import { createMemoryFile } from './memory-file.js';
 import { guardPage } from './site-guards.js';
@@ -52,7 +53,7 @@ export function mountPages(
     const serve = file.path === appViews.market ? serveMarket(file, options) : serveFile(file);
     app.get(path, guard, ...(path === '/' ? [entryPointsForClients] : []), serve);
     // Of another version, while releases change: this one's file, which browsers must not keep as the other's.
-    if (file.version !== undefined) app.get(`/v/:version${path}`, guard, serve);
+    if (file.version !== undefined) app.get(`${VERSIONED_PREFIX}:version${path}`, guard, serve);
   }
 }
 

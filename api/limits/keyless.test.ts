@@ -16,7 +16,7 @@ function setUp(perMinute: number) {
   const keys = {
     lookup: (key: string) => (key === VALID ? CALLER : null),
   };
-  const handler = limitKeyless({ keys, nowMs: () => nowMs, perMinute });
+  const handler = limitKeyless({ keys, nowMs: () => nowMs, perMinute, assetsPerMinute: 2 * perMinute });
   const send = (ip: string, headers: Record<string, string> = {}, url = '/docs') =>
     new Promise<unknown>((resolve) => {
       void handler({ ip, headers, originalUrl: url } as unknown as Request, {} as Response, resolve);
@@ -47,6 +47,15 @@ describe('limitKeyless', () => {
     expect(await send('2001:db8:1:3::1')).toBeUndefined();
     expect(await send('192.0.2.7')).toBeUndefined();
     expect(await send('::ffff:192.0.2.7')).toBeInstanceOf(ApiError);
+  });
+
+  it('counts scripts and style sheets with a version in their address separately', async () => {
+    const { send } = setUp(2);
+    for (let i = 0; i < 4; i++) expect(await send('192.0.2.1', {}, '/v/8cGk2d/app/app.js')).toBeUndefined();
+    const refused = await send('192.0.2.1', {}, '/v/8cGk2d/app/app.js');
+    expect((refused as ApiError).failure).toMatchObject({ kind: 'rate_limited', limitPerMinute: 4 });
+    for (let i = 0; i < 2; i++) expect(await send('192.0.2.1', {}, '/v1/status')).toBeUndefined();
+    expect(((await send('192.0.2.1')) as ApiError).failure).toMatchObject({ limitPerMinute: 2 });
   });
 
   it('does not count requests with a valid key, and counts those with a wrong one', async () => {

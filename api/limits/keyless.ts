@@ -1,4 +1,5 @@
 import type { Request, RequestHandler } from 'express';
+import { VERSIONED_PREFIX } from '../../pages/versioned-assets.js';
 import { commonLimits } from '../../schemas/plans.js';
 import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
 import type { KeyDirectory } from '../auth/caller.js';
@@ -10,19 +11,30 @@ import { createAddressCounter } from './address-counter.js';
 const MAX_NETWORKS = 100_000;
 
 /**
- * Limits requests without a valid key (pages, documents, health, key creation, wrong keys) per client address, IPv6 per /64 network. Counts per
- * process, in bounded memory.
+ * Limits requests without a valid key (pages, documents, health, key creation, wrong keys) per client address, IPv6 per /64 network. Scripts and style
+ * sheets of the pages are counted separately, so that many browsers behind one address do not use up the limit of the pages. Counts per process, in
+ * bounded memory.
  */
-export function limitKeyless(options: { keys: KeyDirectory; nowMs: () => number; perMinute?: number }): RequestHandler {
+export function limitKeyless(options: {
+  keys: KeyDirectory;
+  nowMs: () => number;
+  perMinute?: number;
+  assetsPerMinute?: number;
+}): RequestHandler {
   const { keys, nowMs, perMinute = commonLimits.keylessPerMinute } = options;
-  const { rateWindowMs: windowMs } = commonLimits;
-  const counter = createAddressCounter({ windowMs, limit: perMinute, maxClients: MAX_NETWORKS });
+  const counterOf = (limit: number) => ({
+    limit,
+    counter: createAddressCounter({ windowMs: commonLimits.rateWindowMs, limit, maxClients: MAX_NETWORKS }),
+  });
+  const assets = counterOf(options.assetsPerMinute ?? commonLimits.assetsPerMinute);
+  const others = counterOf(perMinute);
   return (request, _response, next) => {
     if (hasValidKey(request, keys)) return next();
     const at = nowMs();
+    const { counter, limit } = request.originalUrl.startsWith(VERSIONED_PREFIX) ? assets : others;
     const { allowed, resetMs: retryAtMs } = counter.take(clientNetwork(request.ip ?? ''), at);
     if (allowed) return next();
-    next(new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: perMinute }));
+    next(new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: limit }));
   };
 }
 

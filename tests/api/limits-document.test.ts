@@ -71,7 +71,10 @@ it('docs/LIMITS.md has the numbers of the limits of single paths, and of those w
   );
   const keyless = (name: string) => limitOf('Without a key', name);
   const window = `${commonLimits.signInWindowMs / 60_000} minutes`;
-  expect(keyless('all without a valid key')).toBe(`${number(commonLimits.keylessPerMinute)} per minute`);
+  expect(keyless('all without a valid key, except the next')).toBe(
+    `${number(commonLimits.keylessPerMinute)} per minute`,
+  );
+  expect(keyless('scripts and style sheets of the pages')).toBe(`${number(commonLimits.assetsPerMinute)} per minute`);
   expect(keyless('POST /v1/keys')).toBe(`${commonLimits.freeKeysPerIpAndUtcDay} per UTC day`);
   expect(keyless('confirmations with the password')).toBe(`${commonLimits.passwordGuessesPerEmail} per ${window}`);
   expect(keyless('links that are used')).toBe(`${commonLimits.signInsPerAddress} per ${window}`);
