@@ -47,6 +47,8 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
       args: ['tables'],
       adminPort: admin.processors,
       ports: [],
+      // glibc would keep the freed memory of a loaded history between smaller allocations: buffers of this size and larger are returned to the kernel.
+      env: { MALLOC_MMAP_THRESHOLD_: '32768' },
     },
     // In a process of its own, subscribers do not wait for the tables.
     { name: 'stream', script: `${dist}/processors/main.js`, args: ['stream'], adminPort: admin.stream, ports: [] },
