@@ -3,6 +3,8 @@ import { dateTime64, decimal38, lowCardinality, nullable, string, uint16, uint64
 import { defineTable, type SinkDefinition } from '../sink/sink-definition.js';
 
 const price = decimal38(18);
+/** Feeds tick once a second: every insert has two ticks of each, and subscribers read them from the stream. */
+const LINGER_MS = 1_500;
 
 /** A repeated tick of a feed has the id of the first one and replaces it. */
 const ticksTable = defineTable(
@@ -28,6 +30,7 @@ export const oracleSink: SinkDefinition = {
   name: 'oracle',
   topic: topics.oracleTicks,
   plans: topics.plansOracle,
+  lingerMs: LINGER_MS,
   tables: [ticksTable],
   retainsAllRows: true,
   kinds: new Set(['price_tick']),

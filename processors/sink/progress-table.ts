@@ -56,9 +56,9 @@ export interface ProgressWriter {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const WRITE_INTERVAL_MS = 500;
+const WRITE_INTERVAL_MS = 1_000;
 
-/** Writes the newest progress of all sinks of a process in one insert, at most twice a second. */
+/** Writes the newest progress of all sinks of a process in one insert, at most once a second. */
 export function createProgressWriter(options: {
   store: Pick<TableStore, 'insertBytes'>;
   logger: Logger;
