@@ -17,6 +17,7 @@ import { accountTerms } from '../schemas/plans.js';
 import { topics } from '../schemas/topics.js';
 import { createLogAdmission } from './admission/log-admission.js';
 import { createMarketLookup } from './filters/market-lookup.js';
+import { defaultGatewayLimits } from './gateway-limits.js';
 import { tailStream } from './hub/tail-stream.js';
 import { createKeyVerifier, createTermsOfKey } from './key-verifier.js';
 import { createMeter } from './metering/meter.js';
@@ -25,7 +26,7 @@ import { startOrderBookSocket } from './order-book/order-book-socket.js';
 import { createNamesReader } from './order-book/token-names.js';
 import { createHistory } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
-import { defaultGatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
+import { type GatewayServer, startGatewayServer } from './server.js';
 
 /** The snapshot window, so that most snapshots are served from memory. */
 const RECENT_EVENTS = defaultGatewayLimits.snapshotWindowEvents;

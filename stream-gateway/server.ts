@@ -7,58 +7,31 @@ import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission } from './admission/admission.js';
 import type { MarketLookup } from './filters/market-lookup.js';
 import { createUnresolvedWatch } from './filters/unresolved-watch.js';
+import { defaultGatewayLimits, type GatewayLimits } from './gateway-limits.js';
 import { type Connection, createConnection, type SocketMeter } from './hub/connection.js';
-import { type ConnectionLimits, defaultConnectionLimits } from './hub/connection-limits.js';
 import { createFairScheduler } from './hub/fair-scheduler.js';
 import { createHeartbeats } from './hub/heartbeats.js';
 import { createHub } from './hub/hub.js';
 import type { LiveEvent } from './hub/live-event.js';
 import { createNativeTopics } from './hub/native-topics.js';
-import { createPeer, defaultPeerLimits, type Peer, type PeerLimits, type PeerTotals } from './hub/peer.js';
+import { createPeer, type Peer, type PeerTotals } from './hub/peer.js';
 import { createSlowReaderMonitor } from './hub/slow-reader-monitor.js';
+import { checkKeys } from './key-checks.js';
 import { createLateUpgrades } from './late-upgrades.js';
 import { listen } from './listen.js';
 import type { Meter } from './metering/meter.js';
 import { createSourceNotices, type SourcesView } from './notices/source-notices.js';
+import { answerPlainRequests } from './plain-requests.js';
 import { createConcurrencyLimiter } from './replay/concurrency-limiter.js';
 import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
 import { createSnapshots } from './replay/snapshot.js';
 import { createServerMetrics } from './server-metrics.js';
-import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult, requestIdOf } from './upgrade.js';
+import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from './upgrade.js';
 
 /** The library closes the connection with code 1009 on larger messages; every plan's limit is below. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-export interface GatewayLimits {
-  readonly peer: PeerLimits;
-  readonly connection: ConnectionLimits;
-  /** Bound of the bytes buffered for sending, over all connections. */
-  readonly maxTotalBufferedBytes: number;
-  readonly snapshotWindowEvents: number;
-  readonly maxSnapshotBytes: number;
-  readonly heartbeatMs: number;
-  readonly livenessMs: number;
-  /** Longest time between two checks for slow readers and between two usage reports. */
-  readonly tickMs: number;
-  /** Longest time that a stopping server waits until its buffered bytes are sent. */
-  readonly drainMs: number;
-  /** Time between two lookups of the unknown slugs and condition ids that subscriptions wait for. */
-  readonly unresolvedPollMs: number;
-}
-
-export const defaultGatewayLimits: GatewayLimits = {
-  peer: defaultPeerLimits,
-  connection: defaultConnectionLimits,
-  maxTotalBufferedBytes: 1024 * 1024 * 1024,
-  snapshotWindowEvents: 50_000,
-  maxSnapshotBytes: 64 * 1024 * 1024,
-  heartbeatMs: 30_000,
-  livenessMs: 5 * 60_000,
-  tickMs: 500,
-  drainMs: 1_500,
-  unresolvedPollMs: 2_000,
-};
 const MAX_CONCURRENT_SNAPSHOT_READS = 4;
 
 interface SocketData extends AdmittedClient {
@@ -261,41 +234,18 @@ export async function startGatewayServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  app.any('/ws', (response, request) => {
-    response
-      .writeStatus('426 Upgrade Required')
-      .writeHeader('upgrade', 'websocket')
-      .writeHeader('content-type', 'application/json')
-      .writeHeader('x-request-id', requestIdOf(request))
-      .end(JSON.stringify({ error: 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.' }));
-  });
-  app.any('/*', (response, request) => {
-    response
-      .writeStatus('404 Not Found')
-      .writeHeader('content-type', 'application/json')
-      .writeHeader('x-request-id', requestIdOf(request))
-      .end(JSON.stringify({ error: 'Not found. The event socket is at /ws?key=<API_KEY>.' }));
-  });
+  answerPlainRequests(app, 'event');
 
-  /** Closes connections whose key no longer works, and applies changes of plans to the others. */
-  const checkKeys = () => {
-    for (const [socket, peer] of [...sockets]) {
-      if (peer.closed) continue;
-      const data = socket.getUserData();
-      const terms = deps.termsOfKey?.(data.keyHash);
-      if (terms === null) peer.end('keyRevoked');
-      else if (terms !== undefined && terms !== peer.terms) {
-        peer.setTerms(terms);
-        data.permit.setTerms(terms);
-      }
-      if (deps.usedUpUntil !== undefined && !peer.closed) data.connection?.checkAllowance();
-    }
-  };
+  const keyed = () =>
+    [...sockets].map(([socket, peer]) => {
+      const client = socket.getUserData();
+      return { client, peer, connection: client.connection };
+    });
   const tick = setInterval(() => {
     slowReaders.sweep();
     notify(sourceNotices.changes(nowMs()));
     for (const peer of sockets.values()) settle(peer);
-    checkKeys();
+    checkKeys(keyed(), { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
     metrics.flush();
   }, limits.tickMs);
 

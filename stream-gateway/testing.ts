@@ -6,10 +6,11 @@ import { createMetrics } from '../infra/telemetry/metrics.js';
 import { plans } from '../schemas/plans.js';
 import type { StreamEvent } from '../schemas/types.gen.js';
 import { createLocalAdmission } from './admission/local-admission.js';
+import type { GatewayLimits } from './gateway-limits.js';
 import { LiveEvent } from './hub/live-event.js';
 import type { History } from './replay/history.js';
 import { createRecentEvents } from './replay/recent-events.js';
-import { type GatewayLimits, type GatewayServer, startGatewayServer } from './server.js';
+import { type GatewayServer, startGatewayServer } from './server.js';
 
 /** A stream event for tests: a maker fill by default. */
 export function streamEvent(seq: number, over: Partial<StreamEvent> = {}): StreamEvent {

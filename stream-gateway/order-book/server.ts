@@ -6,10 +6,12 @@ import type { PlanTerms } from '../../schemas/plans.js';
 import type { Admission } from '../admission/admission.js';
 import { createFairScheduler } from '../hub/fair-scheduler.js';
 import { createSlowReaderMonitor } from '../hub/slow-reader-monitor.js';
+import { checkKeys } from '../key-checks.js';
 import { createLateUpgrades } from '../late-upgrades.js';
 import { listen } from '../listen.js';
 import type { Meter } from '../metering/meter.js';
-import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult, requestIdOf } from '../upgrade.js';
+import { answerPlainRequests } from '../plain-requests.js';
+import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from '../upgrade.js';
 import { type BookPeer, type BookPeerLimits, createBookPeer, defaultBookPeerLimits } from './book-peer.js';
 import type { BookStore } from './book-store.js';
 import { type BookConnection, createBookConnection } from './connection.js';
@@ -245,18 +247,7 @@ export async function startOrderBookServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  app.any('/*', (response, request) => {
-    const socket = request.getUrl() === '/ws';
-    response
-      .writeStatus(socket ? '426 Upgrade Required' : '404 Not Found')
-      .writeHeader('content-type', 'application/json')
-      .writeHeader('x-request-id', requestIdOf(request));
-    if (socket) response.writeHeader('upgrade', 'websocket');
-    const error = socket
-      ? 'This is a WebSocket: connect to /ws?key=<API_KEY> with a WebSocket client.'
-      : 'Not found. The order-book socket is at /ws?key=<API_KEY>.';
-    response.end(JSON.stringify({ error }));
-  });
+  answerPlainRequests(app, 'order-book');
 
   const ping = () => {
     for (const [socket, peer] of [...sockets]) {
@@ -265,27 +256,18 @@ export async function startOrderBookServer(deps: {
       else peer.ping();
     }
   };
-  /** Closes connections whose key no longer works, and applies changes of plans to the others. */
-  const checkKeys = () => {
-    for (const [socket, peer] of [...sockets]) {
-      if (peer.closed) continue;
-      const data = socket.getUserData();
-      const terms = deps.termsOfKey?.(data.keyHash);
-      if (terms === null) peer.end('keyRevoked');
-      else if (terms !== undefined && terms !== peer.terms) {
-        peer.setTerms(terms);
-        data.permit.setTerms(terms);
-      }
-      if (deps.usedUpUntil !== undefined && !peer.closed) data.connection?.checkAllowance();
-    }
-  };
+  const keyed = () =>
+    [...sockets].map(([socket, peer]) => {
+      const client = socket.getUserData();
+      return { client, peer, connection: client.connection };
+    });
   const flush = () => fanOut.flush(nowMs());
   const timers = [
     setInterval(ping, limits.pingMs),
     setInterval(() => {
       slowReaders.sweep();
       for (const peer of sockets.values()) settle(peer);
-      checkKeys();
+      checkKeys(keyed(), { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
       metrics.books(store.counts());
       metrics.flush();
     }, limits.tickMs),
