@@ -20,8 +20,6 @@ import { createWalletPositionPages, type WalletPositionPages } from './positions
 import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
-const DEFAULT_CACHED_MARKETS = 40_000;
-
 /** Readers shared by the API groups; each group has its own serializers. */
 export interface Readers {
   readonly metadata: CachedMetadataLookups;
@@ -51,15 +49,14 @@ export function createReaders(deps: {
   cache: ResponseCache;
   nowMs: () => number;
   /** Markets whose metadata and prices fit into their caches. */
-  cachedMarkets?: number;
+  cachedMarkets: number;
 }): Readers {
-  const { cachedMarkets = DEFAULT_CACHED_MARKETS } = deps;
   const changes = createChangeFeed(deps);
-  const metadata = createMetadataLookups({ ...deps, changes, cachedMarkets });
+  const metadata = createMetadataLookups({ ...deps, changes });
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const taggedTokens = createTaggedTokens(metadata);
-  const prices = createPriceLookup({ ...deps, changes, cachedMarkets });
-  const hourlyCloses = createHourlyClosesReader({ ...deps, changes, cachedMarkets });
+  const prices = createPriceLookup({ ...deps, changes });
+  const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
   return {
     metadata,
     fills: createFillReader({ ...deps, taggedTokens }),

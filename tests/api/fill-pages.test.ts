@@ -65,7 +65,12 @@ beforeAll(async () => {
     return live.rows(sql);
   };
   const nowMs = () => (T + 1_000) * 1000;
-  readers = createReaders({ tables: { ...live, rows }, cache: createResponseCache({ nowMs }), nowMs });
+  readers = createReaders({
+    tables: { ...live, rows },
+    cache: createResponseCache({ nowMs }),
+    nowMs,
+    cachedMarkets: 1_000,
+  });
 }, 60_000);
 afterAll(() => engine.stop());
 

@@ -19,7 +19,12 @@ let readers: Readers;
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
   const tables = createClickHouseTables(engine.client);
-  readers = createReaders({ tables, cache: createResponseCache({ nowMs: () => nowMs }), nowMs: () => nowMs });
+  readers = createReaders({
+    tables,
+    cache: createResponseCache({ nowMs: () => nowMs }),
+    nowMs: () => nowMs,
+    cachedMarkets: 1_000,
+  });
   await insertVenue();
   await insertLarge();
 }, 60_000);

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await insertVenueAccounts(engine.client);
   const nowMs = () => (T + 100) * 1000;
   const tables = createClickHouseTables(engine.client);
-  readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
+  readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
 });
 afterAll(() => engine.stop());
 

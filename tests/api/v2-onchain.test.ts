@@ -600,7 +600,7 @@ describe('/v2/onchain trades/all', () => {
   it('sets partial beyond the cap, and is not cached then', async () => {
     const nowMs = () => api.clock.nowMs;
     const tables = createClickHouseTables(api.clickhouse);
-    const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
+    const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
     const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
     const context = {

@@ -47,7 +47,7 @@ beforeAll(async () => {
     },
   };
   const nowMs = () => (T + 1_000) * 1000;
-  const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs });
+  const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
   positions = readers.positions;
   pages = createWalletPositionPages({ ...readers, tables, prices: positions.prices });
 });
