@@ -3,8 +3,7 @@
 import { ApiError, currentKey, get } from './api.js';
 
 const BASE = '/v2/copy-pnl';
-/** A little more than the limit, since clocks differ. */
-const INTERVAL_MS = 5_100;
+const INTERVAL_MS = 5_000;
 
 let last = Promise.resolve();
 let nextMs = 0;
@@ -19,7 +18,10 @@ function inTurn(request, isObsolete) {
     for (;;) {
       nextMs = Date.now() + INTERVAL_MS;
       try {
-        return await request();
+        const body = await request();
+        // The API counts from its acceptance of the request, which is earlier.
+        nextMs = Date.now() + INTERVAL_MS;
+        return body;
       } catch (error) {
         // Another tab or program with the same key was faster.
         if (!(error instanceof ApiError) || error.status !== 429 || isObsolete()) throw error;
