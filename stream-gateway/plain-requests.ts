@@ -1,8 +1,8 @@
 import type { TemplatedApp } from 'uWebSockets.js';
 import { requestIdOf } from './upgrade.js';
 
-/** Answers requests that are not upgrades of a WebSocket at `/ws`: 426 there, 404 elsewhere. `name`: of the socket, for the error text. */
-export function answerPlainRequests(app: TemplatedApp, name: string): void {
+/** Responds to requests that are not upgrades of a WebSocket at `/ws`: 426 there, 404 elsewhere. `name`: of the socket, for the error text. */
+export function respondToPlainRequests(app: TemplatedApp, name: string): void {
   app.any('/*', (response, request) => {
     const isSocket = request.getUrl() === '/ws';
     response

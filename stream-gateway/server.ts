@@ -21,7 +21,7 @@ import { createLateUpgrades } from './late-upgrades.js';
 import { listen } from './listen.js';
 import type { Meter } from './metering/meter.js';
 import { createSourceNotices, type SourcesView } from './notices/source-notices.js';
-import { answerPlainRequests } from './plain-requests.js';
+import { respondToPlainRequests } from './plain-requests.js';
 import { createConcurrencyLimiter } from './replay/concurrency-limiter.js';
 import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
@@ -234,7 +234,7 @@ export async function startGatewayServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  answerPlainRequests(app, 'event');
+  respondToPlainRequests(app, 'event');
 
   const keyed = () =>
     [...sockets].map(([socket, peer]) => {

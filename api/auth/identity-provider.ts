@@ -75,7 +75,7 @@ export function createIdentityProvider(config: OidcConfig, redirectUri: string):
       });
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('The provider sent no ID token');
-      // Many providers tell the email in the user info only.
+      // Many providers return the email in the user info only.
       const { email, email_verified: isVerified } =
         claims.email === undefined && provider.serverMetadata().userinfo_endpoint !== undefined
           ? await client.fetchUserInfo(provider, tokens.access_token, claims.sub)

@@ -23,11 +23,11 @@ export interface ProviderCheckout {
 /** Who takes payments. */
 export interface PaymentProvider {
   readonly name: 'stripe' | 'test';
-  /** Opens a checkout; repeating it with the same id returns the same one. Throws ApiError (upstream) when the provider does not answer. */
+  /** Opens a checkout; repeating it with the same id returns the same one. Throws ApiError (upstream) when the provider does not respond. */
   createCheckout(order: CheckoutOrder): Promise<ProviderCheckout>;
   /**
    * Verifies a webhook request and reads its event. Throws ApiError (bad_body) when the signature is not valid; ApiError (upstream) when the
-   * provider has to be asked and does not answer. null: this provider sends none.
+   * provider has to be queried and does not respond. null: this provider sends none.
    */
   readonly parseWebhook: ((request: WebhookRequest) => Promise<PaymentEvent>) | null;
 }
@@ -65,6 +65,6 @@ export type PaymentEvent = { readonly id: string; readonly type: string; readonl
       readonly disputeId: string;
       readonly cents: number;
     }
-  /** Of no concern here: an event of another kind, or of a payment that is not ours. */
+  /** Of no concern here: an event of another kind, or of a payment of another product. */
   | { readonly kind: 'ignored' }
 );

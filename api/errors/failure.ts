@@ -6,7 +6,7 @@ export type Failure =
   | { readonly kind: 'unknown_key' }
   /** The route needs a signed-in user, and the request has no valid session. */
   | { readonly kind: 'no_session' }
-  /** Email, password or link are not valid; does not tell which. */
+  /** Email, password or link are not valid; does not state which. */
   | { readonly kind: 'not_signed_in'; readonly message: string }
   /** The state of the account does not allow it. */
   | { readonly kind: 'conflict'; readonly message: string }

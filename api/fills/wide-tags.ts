@@ -5,7 +5,7 @@ import { tagReachSql } from './tokens.sql.js';
 /** Lists of tags that are remembered. */
 const MAX_REMEMBERED = 1_000;
 
-/** Tells which lists of tags have more tokens than can be listed. */
+/** Returns which lists of tags have more tokens than can be listed. */
 export interface WideTags {
   isWide(tags: readonly string[]): Promise<boolean>;
 }

@@ -101,7 +101,7 @@ function sendBytes(response: Response, stream: Readable): void {
     response.destroy();
     return;
   }
-  // The status has been sent: only a cut connection tells the client that the rest is missing.
+  // The status has been sent: only a cut connection shows the client that the rest is missing.
   stream.once('error', () => response.destroy());
   response.once('close', () => stream.destroy());
   stream.pipe(response);
@@ -218,8 +218,8 @@ export function createApp(deps: AppDeps): Express {
         });
       }
       const startedMs = response.locals.startedMs as number;
-      const { reads = [], answersWhileEmpty } = route;
-      const headers = rejectUntilReady(reads, deps.progress.current(), answersWhileEmpty);
+      const { reads = [], respondsWhileEmpty } = route;
+      const headers = rejectUntilReady(reads, deps.progress.current(), respondsWhileEmpty);
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
       const { body } = request as { body?: unknown };
       const reply = await route.handle(

@@ -95,7 +95,7 @@ interface RouteCommon {
    */
   readonly reads?: readonly TableGroup[];
   /** Responds also while the main group is empty, where the response itself says what is missing. */
-  readonly answersWhileEmpty?: boolean;
+  readonly respondsWhileEmpty?: boolean;
   /** Maximum age of a cached response, in seconds. */
   readonly cacheS?: number;
   /** Responses besides the successful one and those that follow from auth, plan, inputs and tables. */

@@ -32,7 +32,7 @@ interface SendError {
   readonly responseCode?: unknown;
 }
 
-/** Whether the server has refused the mail for good: a 5xx reply, such as for an unknown mailbox or wrong credentials. */
+/** Whether the server has rejected the mail for good: a 5xx reply, such as for an unknown mailbox or wrong credentials. */
 const isFinal = ({ responseCode }: SendError): boolean => typeof responseCode === 'number' && responseCode >= 500;
 
 /** `mail` undefined: links are written to the log at level warn instead. `retryDelaysMs`: for tests. */
@@ -81,7 +81,7 @@ export function createMailer(deps: {
         const { code, responseCode } = error as SendError;
         const delayMs = isFinal({ responseCode }) ? undefined : retryDelaysMs[attempt];
         if (delayMs === undefined) {
-          logger.error({ code, responseCode, attempts: attempt + 1 }, 'a mail is not sent: the mail server refuses it');
+          logger.error({ code, responseCode, attempts: attempt + 1 }, 'a mail is not sent: the mail server rejects it');
           return 'failed';
         }
         logger.warn(

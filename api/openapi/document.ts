@@ -150,7 +150,7 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
     list.push(['The request comes from a web page of another origin.', { kind: 'forbidden', message }]);
   }
   list.push(['Internal error; report the request id.', { kind: 'internal' }]);
-  if (route.reads !== undefined && route.answersWhileEmpty !== true) {
+  if (route.reads !== undefined && route.respondsWhileEmpty !== true) {
     const message = 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.';
     const reason = 'The tables are still empty, or log or tables are unreachable.';
     list.push([reason, { kind: 'loading', message, retryAfterS: 5 }]);

@@ -12,7 +12,7 @@ export const bookStateFields = {
   verified_since: z.string().meta({ description: 'Since when verified has its value, ISO 8601 UTC.' }),
   reason: z.string().nullable().meta({
     description:
-      'Why the book is not verified (e.g. hash_mismatch, silent, records_missing), or why the venue was asked for it again.',
+      'Why the book is not verified (e.g. hash_mismatch, silent, records_missing), or why it was requested from the venue again.',
   }),
   stale: z.boolean().meta({ description: 'The book may have changed since updated_at.' }),
   stale_reason: z

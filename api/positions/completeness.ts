@@ -30,7 +30,7 @@ interface Amounts extends Completeness {
   readonly totalPnl: bigint;
 }
 
-/** Amounts of a position as far as they are known: null for a 0 that only means that the history lacks the changes that tell the amount. */
+/** Amounts of a position as far as they are known: null for a 0 that only means that the history lacks the changes that determine the amount. */
 export type KnownAmounts = { readonly [K in Exclude<keyof Amounts, keyof Completeness>]: bigint | null };
 
 export function knownAmountsOf(position: Amounts): KnownAmounts {

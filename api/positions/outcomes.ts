@@ -100,9 +100,9 @@ export function createOutcomeMetadataLookup({
             resolutions.get(token.conditionId) ?? null,
           );
     const found = new Map([...tokens].map(([id, token]) => [id, metadataOf(id, token)]));
-    const untold = [...found].flatMap(([id, { negRisk }]) => (negRisk === null && !isComboPosition(id) ? [id] : []));
-    if (untold.length === 0) return found;
-    for (const [id, negRisk] of await exchangeNegRiskOf(untold)) {
+    const unknown = [...found].flatMap(([id, { negRisk }]) => (negRisk === null && !isComboPosition(id) ? [id] : []));
+    if (unknown.length === 0) return found;
+    for (const [id, negRisk] of await exchangeNegRiskOf(unknown)) {
       const metadata = found.get(id);
       if (metadata !== undefined) found.set(id, { ...metadata, negRisk });
     }

@@ -19,22 +19,22 @@ function loadingMessage({ table, percent }: TableGroupState): string {
 
 /**
  * Throws ApiError if the main table group of a request (the first) is empty; otherwise returns headers with the progress of the groups that are loading or
- * lagging. `loading` null: the progress is unknown. `answersWhileEmpty`: rejects nothing.
+ * lagging. `loading` null: the progress is unknown. `respondsWhileEmpty`: rejects nothing.
  */
 export function rejectUntilReady(
   reads: readonly TableGroup[],
   loading: LoadStatus | null,
-  answersWhileEmpty = false,
+  respondsWhileEmpty = false,
 ): Readonly<Record<string, string>> {
   if (reads.length === 0) return {};
   if (loading === null) {
-    if (answersWhileEmpty) return {};
+    if (respondsWhileEmpty) return {};
     const message = `The load progress of the tables is not known yet. Try again in ${RETRY_AFTER_S} seconds.`;
     throw new ApiError({ kind: 'loading', message, retryAfterS: RETRY_AFTER_S });
   }
   const groups = reads.map((table) => loading.groups[table]);
   const [main] = groups;
-  if (main?.state === 'empty' && !answersWhileEmpty)
+  if (main?.state === 'empty' && !respondsWhileEmpty)
     throw new ApiError({ kind: 'loading', message: loadingMessage(main), retryAfterS: RETRY_AFTER_S });
   const partial = groups.filter(({ state }) => state !== 'loaded');
   const late = groups.filter(({ state, lagS }) => state === 'loaded' && lagS > MAX_LAG_S);

@@ -8,7 +8,7 @@ import type { KnownContent } from './known-content.js';
 
 /** Longest payload of a dead letter, in characters. */
 const MAX_PAYLOAD = 16_000;
-/** Dead letters per fetch: an answer that is unreadable throughout must not fill the log. */
+/** Dead letters per fetch: a response that is unreadable throughout must not fill the log. */
 const MAX_REJECTED = 20;
 
 /** Appends fetched posts to the log. */

@@ -36,7 +36,7 @@ function toApiError(error: unknown): unknown {
 
 export function createSocialPosts(deps: {
   readonly tables: Pick<Tables, 'rows'>;
-  /** null: none is configured, the table answers. */
+  /** null: none is configured, the posts are in the table. */
   readonly platform: SocialPlatform | null;
   readonly writer: PostWriter;
   readonly nowMs: () => number;

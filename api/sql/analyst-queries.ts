@@ -46,7 +46,7 @@ export function createAnalystQueries(connection: AnalystConnection, deps: { logg
   const { limits } = connection;
   const settings = {
     database: connection.database,
-    // The status of the response then tells whether the whole statement succeeded.
+    // The status of the response then states whether the whole statement succeeded.
     wait_end_of_query: '1',
     cancel_http_readonly_queries_on_client_close: '1',
     max_execution_time: String(Math.min(limits.executionS, MAX_EXECUTION_S)),

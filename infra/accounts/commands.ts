@@ -7,7 +7,7 @@ import type { Log } from '../log/port.js';
 export interface AccountCommands {
   /**
    * Append a command; resolves when it is durable, with the id to wait for. Pass an `id` when the command may be repeated: the accounts
-   * processor applies each id once. `author`: who asked, see AccountCommand. Throws what the log's append throws.
+   * processor applies each id once. `author`: who requested it, see AccountCommand. Throws what the log's append throws.
    */
   send(
     command: AccountCommand['command'],

@@ -234,7 +234,7 @@ export const environment = z.object({
       .regex(/^[\x21-\x7e]+$/, 'printable characters without spaces')
       .optional(),
     'Sources',
-    "Bearer token of the social platform's API v2. Requests for social posts are then answered from the platform.",
+    "Bearer token of the social platform's API v2. Requests for social posts are then served from the platform.",
     'none: stored posts only',
   ),
   SOCIAL_API_TOKEN_FILE: setting(z.string().optional(), 'Sources', 'File that contains `SOCIAL_API_TOKEN`.', 'none'),

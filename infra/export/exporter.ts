@@ -88,7 +88,8 @@ export async function exportDataset(
   const isComplete = await deps.tablesComplete();
   if (isComplete === false)
     throw new RetryableError('The tables are still loading: repeat the command when /readyz of processors is 200');
-  if (isComplete === null) print('No processors answer on this machine: whether the tables are complete is not known.');
+  if (isComplete === null)
+    print('No processors respond on this machine: whether the tables are complete is not known.');
   const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
   const view = `${database.name}.${options.dataset}`;
   const [newest] = await database.query<{ s: string }>(

@@ -5,7 +5,7 @@ import type { RejectedPost } from './platform/map-posts.js';
 /** Posts that a request to the platform found, newest first. */
 export interface FetchedPosts {
   readonly posts: readonly SocialPost[];
-  /** Further posts of the answers, which match no local condition or are too many. */
+  /** Further posts of the responses, which match no local condition or are too many. */
   readonly others: readonly SocialPost[];
   /** Posts that these quote, repost or reply to. The platform includes no posts that they quote in turn, nor all users. */
   readonly referenced: readonly SocialPost[];

@@ -87,7 +87,7 @@ function levelsOf(fields: Fields, name: string): readonly BookLevel[] {
   });
 }
 
-/** A whole book, from the socket or from `GET /book`. Throws on malformed fields. `reason`: why it was asked for. */
+/** A whole book, from the socket or from `GET /book`. Throws on malformed fields. `reason`: why it was requested. */
 export function decodeBook(fields: Fields, nowMs: number, reason: string | null): VenueMessage & { type: 'book' } {
   const { neg_risk: negRisk } = fields;
   return {

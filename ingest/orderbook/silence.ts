@@ -27,7 +27,7 @@ export interface SilenceDetector {
 }
 
 /**
- * Finds tokens that the venue answers pings for but sends nothing about. `receivedMs`: when the newest message of a token arrived, null before the first;
+ * Finds tokens that nothing is sent about although the venue responds to pings. `receivedMs`: when the newest message of a token arrived, null before the first;
  * `needsFirstBook`: false for tokens that have none at the venue.
  */
 export function createSilenceDetector(deps: {

@@ -52,7 +52,7 @@ export function createSyntheticFeed(deps: {
   const lastTradePriceOf = ({ token }: SyntheticBook): string => lastTradePrices.get(token.market) ?? '';
   let turn = 0;
   let newestMs = 0;
-  /** Never the same twice, so that groups of messages are told apart. */
+  /** Never the same twice, so that groups of messages can be distinguished. */
   const time = (): string => {
     newestMs = Math.max(nowMs(), newestMs + 1);
     return String(newestMs);

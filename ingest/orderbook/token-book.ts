@@ -72,7 +72,7 @@ export interface TokenBook {
   hasOpenGroup(): boolean;
   /**
    * Declares the book unverified. After `silent` it stays so until the subscription delivers again: a fetched book is right when it is fetched, but
-   * nothing tells what changes after it.
+   * nothing reports what changes after it.
    */
   distrust(reason: UnverifiedReason, nowMs: number): void;
   verified(): boolean;
@@ -94,7 +94,7 @@ interface Group {
   /** When it is complete unless another message comes. */
   dueMs: number;
   invalid: boolean;
-  /** Of a book: why it was asked for. */
+  /** Of a book: why it was requested. */
   readonly sentFor: string | null;
 }
 

@@ -2,11 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { FatalError } from '../../infra/errors.js';
-import { pageAnswer } from '../../infra/social/platform/answer.js';
 import { type MappedPage, mapPage } from '../../infra/social/platform/map-posts.js';
+import { pageResponse } from '../../infra/social/platform/response.js';
 
 /** A recorded page of the platform's API v2 and when it was fetched. */
-const recordedPage = pageAnswer.extend({ fetched_at: z.iso.datetime() });
+const recordedPage = pageResponse.extend({ fetched_at: z.iso.datetime() });
 
 /**
  * Reads the pages of `<recordedDir>/social/*.json`, in the order of their names. Empty if there is no such directory. Throws FatalError for a file that is

@@ -51,7 +51,7 @@ const positionsByToken: TableSpec = {
  * holders of a market (a condition is read through its two tokens). Amounts in base units. size: current shares, of which `received` have no
  * cost; cost: of the other shares, including those kept as fee; avg_price: cost per share bought, over the whole lifetime if size is 0;
  * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold; unpriced: changes that the history
- * does not fully tell, 0 if none shows that earlier history is missing.
+ * does not fully determine, 0 if none shows that earlier history is missing.
  * Total PnL at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
  */
 export const positionsTables: Migration = {

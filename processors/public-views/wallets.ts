@@ -54,7 +54,7 @@ const positionColumns: readonly ViewColumn[] = [
     'unpriced_events',
     'UInt32',
     'p.unpriced',
-    'Changes that the recorded history does not fully tell: shares left that never came in, an amount without a price (recorded at cost), a conversion of an unknown number of questions.',
+    'Changes that the recorded history does not fully determine: shares left that never came in, an amount without a price (recorded at cost), a conversion of an unknown number of questions.',
   ),
   column(
     'is_complete',

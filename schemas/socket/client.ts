@@ -67,7 +67,7 @@ export const filtersSchema = z.object({
     .optional()
     .meta({
       description:
-        'Every matching event after this seq, or after this cursor `<epoch>:<seq>`, which is refused when it is of another log; within the look-back of the plan (enterprise: all retained events), then live. Takes precedence over since.',
+        'Every matching event after this seq, or after this cursor `<epoch>:<seq>`, which is rejected when it is of another log; within the look-back of the plan (enterprise: all retained events), then live. Takes precedence over since.',
     }),
   feeds: z
     .array(feedName)

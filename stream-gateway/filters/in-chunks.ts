@@ -10,7 +10,7 @@ function urlLength(text: string): number {
   return new URLSearchParams([['', text.replace(/['\\\s]/g, '\\$&')]]).toString().length + SEPARATORS;
 }
 
-/** The rows that `read` returns for parts of `items`, asked one after the other: 2,000 items each, fewer if they are long. */
+/** The rows that `read` returns for parts of `items`, read one after the other: 2,000 items each, fewer if they are long. */
 export async function inChunks<T>(
   items: readonly string[],
   read: (part: readonly string[]) => Promise<readonly T[]>,

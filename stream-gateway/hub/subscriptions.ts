@@ -44,7 +44,7 @@ export function createSubscriptions(deps: {
   idle: () => Promise<void>;
   /** Sends a frame that every client understands. */
   send: (frame: object) => void;
-  /** Sends a frame to a client that asked for notices. */
+  /** Sends a frame to a client that requested notices. */
   notify: (frame: object) => void;
   /** `seq` and cursor of a position, as fields of a frame. */
   at: (seq: number) => object;

@@ -61,7 +61,7 @@ export interface BookPeer {
   setTerms(terms: PlanTerms): void;
   readonly closed: boolean;
   sendControl(message: object): void;
-  /** Books and batches: metered, and compressed if the client asked for it. */
+  /** Books and batches: metered, and compressed if the client requested it. */
   sendData(frame: DataFrame): void;
   ping(): void;
   buffered(): number;

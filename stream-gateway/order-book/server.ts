@@ -10,7 +10,7 @@ import { checkKeys } from '../key-checks.js';
 import { createLateUpgrades } from '../late-upgrades.js';
 import { listen } from '../listen.js';
 import type { Meter } from '../metering/meter.js';
-import { answerPlainRequests } from '../plain-requests.js';
+import { respondToPlainRequests } from '../plain-requests.js';
 import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from '../upgrade.js';
 import { type BookPeer, type BookPeerLimits, createBookPeer, defaultBookPeerLimits } from './book-peer.js';
 import type { BookStore } from './book-store.js';
@@ -247,7 +247,7 @@ export async function startOrderBookServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  answerPlainRequests(app, 'order-book');
+  respondToPlainRequests(app, 'order-book');
 
   const ping = () => {
     for (const [socket, peer] of [...sockets]) {

@@ -7,7 +7,7 @@ import { tryDecode } from '../../schemas/try-decode.js';
 /** The source writes its status every 5 s. */
 const SILENT_MS = 8_000;
 
-/** Tells whether the order-book source of ingest is running, by what it writes. */
+/** Reports whether the order-book source of ingest is running, by what it writes. */
 export interface SourceWatch {
   /** Something of the source was read. */
   recordActivity(nowMs: number): void;

@@ -96,7 +96,7 @@ it('gives up a mail that the server refuses for good, logs it without address an
   await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
     level: 50,
-    msg: 'a mail is not sent: the mail server refuses it',
+    msg: 'a mail is not sent: the mail server rejects it',
     responseCode: 550,
     attempts: 1,
   });

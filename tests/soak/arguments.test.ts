@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSoakArguments } from './arguments.js';
 
-it('soak arguments have defaults, and values outside their range are refused with one sentence', () => {
+it('soak arguments have defaults, and values outside their range are rejected with one sentence', () => {
   expect(parseSoakArguments([])).toEqual({ minutes: 60, rate: 460, killEveryS: 60, seed: 1, wallets: 2_000 });
   expect(parseSoakArguments(['--minutes', '2', '--rate', '100', '--kill-every', '0'])).toMatchObject({
     minutes: 2,

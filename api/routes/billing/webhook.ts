@@ -10,7 +10,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 
 /** Stripe's events are some kilobytes. */
 const BODY_LIMIT_BYTES = 256 * 1024;
-/** How long an answer waits for the outcome, which is only logged: the event is durable before. */
+/** How long a response waits for the outcome, which is only logged: the event is durable before. */
 const OUTCOME_TIMEOUT_MS = 2_000;
 
 /**

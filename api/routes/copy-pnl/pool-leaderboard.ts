@@ -68,7 +68,7 @@ export function createPoolLeaderboardRoute(deps: {
     method: 'get',
     path: '/v2/copy-pnl/leaderboard',
     reads: ['wallet_activity'],
-    answersWhileEmpty: true,
+    respondsWhileEmpty: true,
     summary: 'Wallets of the pool by score',
     description:
       'The wallets with a score in the period, also if a later refresh failed. `errored` and `pending` count the others: their last refresh failed, or they were not scored yet. Ties are in order of wallet.',

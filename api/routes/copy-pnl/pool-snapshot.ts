@@ -38,7 +38,7 @@ export function createPoolSnapshotRoute(deps: {
     method: 'get',
     path: '/v2/copy-pnl/snapshot',
     reads: ['wallet_activity'],
-    answersWhileEmpty: true,
+    respondsWhileEmpty: true,
     summary: 'Scores of all wallets in the pool',
     description:
       'From the last refresh: new wallets are scored at once, all of them every 24 hours. A period without a score is null; a wallet whose last refresh failed keeps its scores in addition to the error. Scoring starts when the history is loaded.',

@@ -26,7 +26,7 @@ export function createCoverageDaysRoute(deps: { tables: Tables; cache: ResponseC
     method: 'get',
     path: '/v1/coverage/days',
     reads: ['chain', 'oracle', 'catalog'],
-    answersWhileEmpty: true,
+    respondsWhileEmpty: true,
     apiGroup: 'v1',
     tag: 'Service',
     auth: 'none',

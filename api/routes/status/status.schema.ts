@@ -16,7 +16,7 @@ export const statusSchema = z.object({
   events_stream_length: z.int().meta({ description: 'Number of events in the topic that event sockets read.' }),
   stream_epoch: z.string().nullable().meta({
     description:
-      'Id of the log of the event socket: cursors `<epoch>:<seq>` of another one are refused. null: not started.',
+      'Id of the log of the event socket: cursors `<epoch>:<seq>` of another one are rejected. null: not started.',
   }),
   stream: streamSchema.nullable().meta({
     description: 'Whether the events of the event socket are current; null until the stream processor reports.',

@@ -86,7 +86,7 @@ const schema = z.object({
 /** `recent`: realized PnL by window, base units. */
 function summaryFrom(
   wallet: string,
-  held: Pick<PositionsSummary, 'realized' | 'unrealized' | 'volume' | 'positions' | 'openPositions' | 'isComplete'>,
+  totals: Pick<PositionsSummary, 'realized' | 'unrealized' | 'volume' | 'positions' | 'openPositions' | 'isComplete'>,
   values: ValuesRow,
   traded: FillsRow,
   recent: Readonly<Record<keyof typeof windows, bigint>>,
@@ -95,23 +95,23 @@ function summaryFrom(
   const timeOf = (at: number | string) => (Number(traded.fills) === 0 ? null : Number(at));
   return {
     wallet,
-    realized_pnl: moneyToNumber(held.realized),
-    unrealized_pnl: moneyToNumber(held.unrealized),
+    realized_pnl: moneyToNumber(totals.realized),
+    unrealized_pnl: moneyToNumber(totals.unrealized),
     net_pnl: moneyToNumber(net),
     realized_pnl_1d: moneyToNumber(recent['1d']),
     realized_pnl_7d: moneyToNumber(recent['7d']),
     realized_pnl_30d: moneyToNumber(recent['30d']),
-    volume: moneyToNumber(held.volume),
+    volume: moneyToNumber(totals.volume),
     fees: moneyToNumber(fees),
-    fees_in_shares: moneyToNumber(held.realized + held.unrealized - fees - net),
-    positions: held.positions,
-    open_positions: held.openPositions,
+    fees_in_shares: moneyToNumber(totals.realized + totals.unrealized - fees - net),
+    positions: totals.positions,
+    open_positions: totals.openPositions,
     open_value: moneyToNumber(BigInt(values.open_value)),
     redeemable_value: moneyToNumber(BigInt(values.redeemable_value)),
     fills: Number(traded.fills),
     first_trade_at: timeOf(traded.first_at),
     last_trade_at: timeOf(traded.last_at),
-    complete: held.isComplete,
+    complete: totals.isComplete,
   };
 }
 
@@ -165,8 +165,8 @@ export const createWalletSummaryRoute = ({
           realizedIn(windows['30d']),
         ]);
         const recent = { '1d': day, '7d': week, '30d': month };
-        const held = summaries.get(wallet)?.markets ?? emptyPnlSummary;
-        return summaryFrom(wallet, held, values as ValuesRow, traded as FillsRow, recent);
+        const totals = summaries.get(wallet)?.markets ?? emptyPnlSummary;
+        return summaryFrom(wallet, totals, values as ValuesRow, traded as FillsRow, recent);
       });
       return { body: cached.value, cache: cacheHeaders(cached, CACHE_S) };
     },

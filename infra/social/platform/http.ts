@@ -2,7 +2,7 @@ import { readText } from '../../http/read-text.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { PlatformError } from '../port.js';
-import { problemAnswer } from './answer.js';
+import { problemResponse } from './response.js';
 
 export interface PlatformHttpOptions {
   /** Base of the API, e.g. https://api.x.com/2 */
@@ -113,9 +113,9 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
       await waitForTurn(kind);
       const { status, headers, text, error } = await send(path, params);
       if (status === 200) {
-        const answer = parseJson(text);
-        if (answer === undefined) throw new PlatformError('malformed', 'The platform did not send JSON', RETRY_AFTER_S);
-        return answer;
+        const body = parseJson(text);
+        if (body === undefined) throw new PlatformError('malformed', 'The platform did not send JSON', RETRY_AFTER_S);
+        return body;
       }
       if (status === 404) return null;
       if (status === 429) {
@@ -126,7 +126,7 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
         throw rateLimited(limitedUntilMs);
       }
       if (status === 400) {
-        const problem = problemAnswer.safeParse(parseJson(text));
+        const problem = problemResponse.safeParse(parseJson(text));
         const reason = problem.success ? (problem.data.errors?.[0]?.message ?? problem.data.detail) : undefined;
         throw new PlatformError('bad_query', reason?.slice(0, 300) ?? 'no reason given', RETRY_AFTER_S);
       }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { platformTime } from '../../../schemas/social/post.js';
-import { pageAnswer } from './answer.js';
 import { mapPage } from './map-posts.js';
+import { pageResponse } from './response.js';
 import { articleMarkdown, readableText } from './text.js';
 
 const recorded = (name: string) => {
   const path = new URL(`../../../tests/recorded/set/social/${name}.json`, import.meta.url);
-  return mapPage(pageAnswer.parse(JSON.parse(readFileSync(path, 'utf8'))), 1_000);
+  return mapPage(pageResponse.parse(JSON.parse(readFileSync(path, 'utf8'))), 1_000);
 };
 const bodies = (name: string) => recorded(name).posts.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 const byNumber = (n: number) =>
@@ -130,7 +130,7 @@ describe('mapPage', () => {
   });
 
   it('rejects posts without their author, and those of another form, with a reason', () => {
-    // Answers without expansions name no authors.
+    // Responses without expansions name no authors.
     const bare = {
       id: '1578516068309794817',
       text: '2022-10-07 22:42:12.637103 tweepy',

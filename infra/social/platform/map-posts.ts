@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { type PostBody, type PostMedia, platformTime } from '../../../schemas/social/post.js';
 import type { SocialPost } from '../../../schemas/types.gen.js';
 import {
-  type PageAnswer,
+  type PageResponse,
   type RawMedia,
   type RawPost,
   type RawUser,
@@ -10,10 +10,10 @@ import {
   rawPost,
   rawUser,
   type UrlEntity,
-} from './answer.js';
+} from './response.js';
 import { articleMarkdown, readableText, targetOf } from './text.js';
 
-/** A post of an answer that cannot be read. */
+/** A post of a response that cannot be read. */
 export interface RejectedPost {
   readonly reason: string;
   /** JSON as received. */
@@ -85,8 +85,8 @@ function readable<S extends z.ZodType>(
 /**
  * Converts a page of the platform's API v2 to the posts that are served. Posts without their author, and those that cannot be read, are in `rejected`. Pure.
  */
-export function mapPage(answer: PageAnswer, fetchedMs: number): MappedPage {
-  const { includes = {} } = answer;
+export function mapPage(response: PageResponse, fetchedMs: number): MappedPage {
+  const { includes = {} } = response;
   const users = readable(rawUser, includes.users, ({ id }) => id) as Map<string, RawUser>;
   const media = readable(rawMedia, includes.media, ({ media_key }) => media_key) as Map<string, RawMedia>;
   const others = readable(rawPost, includes.tweets ?? includes.posts, ({ id }) => id) as Map<string, RawPost>;
@@ -198,7 +198,7 @@ export function mapPage(answer: PageAnswer, fetchedMs: number): MappedPage {
 
   const posts: SocialPost[] = [];
   const rejected: RejectedPost[] = [];
-  for (const item of answer.data ?? []) {
+  for (const item of response.data ?? []) {
     const parsed = rawPost.safeParse(item);
     const author = parsed.success ? users.get(parsed.data.author_id) : undefined;
     if (parsed.success && author !== undefined) posts.push(recordOf(parsed.data, author));

@@ -2,9 +2,9 @@ import { postDocument } from '../../../schemas/social/document.js';
 import { matches } from '../../../schemas/social/query/matches.js';
 import type { SocialPost } from '../../../schemas/types.gen.js';
 import { type FetchedPosts, PlatformError, type SocialPlatform } from '../port.js';
-import { type PageAnswer, pageAnswer, userAnswer } from './answer.js';
 import { createPlatformHttp, type PlatformHttpOptions } from './http.js';
 import { mapPage, type RejectedPost } from './map-posts.js';
+import { type PageResponse, pageResponse, userResponse } from './response.js';
 import { toSearchRequest } from './search-request.js';
 
 export interface PlatformOptions extends PlatformHttpOptions {
@@ -43,10 +43,10 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
   const http = createPlatformHttp(options);
   const { nowMs, logger } = options;
 
-  const page = async (path: string, params: Readonly<Record<string, string>>): Promise<PageAnswer | null> => {
-    const answer = await http.get(path, { ...POST_FIELDS, ...params });
-    if (answer === null) return null;
-    const parsed = pageAnswer.safeParse(answer);
+  const page = async (path: string, params: Readonly<Record<string, string>>): Promise<PageResponse | null> => {
+    const response = await http.get(path, { ...POST_FIELDS, ...params });
+    if (response === null) return null;
+    const parsed = pageResponse.safeParse(response);
     if (!parsed.success) throw new PlatformError('malformed', 'The platform sent no page of posts', MALFORMED_RETRY_S);
     return parsed.data;
   };
@@ -70,9 +70,9 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
     const deadlineMs = nowMs() + DEADLINE_MS;
     let token: string | undefined;
     for (let pages = 1; ; pages += 1) {
-      let answer: PageAnswer | null;
+      let response: PageResponse | null;
       try {
-        answer = await page(request.path, {
+        response = await page(request.path, {
           ...request.params,
           ...(token === undefined ? {} : { [request.tokenName]: token }),
         });
@@ -83,18 +83,18 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
         break;
       }
       // Posts of protected users come as an error beside no data.
-      if (answer === null || (answer.data === undefined && (answer.errors?.length ?? 0) > 0)) {
+      if (response === null || (response.data === undefined && (response.errors?.length ?? 0) > 0)) {
         if (pages === 1) return null;
         break;
       }
-      const mapped = mapPage(answer, nowMs());
+      const mapped = mapPage(response, nowMs());
       for (const post of mapped.posts) {
         if (request.accepts(post)) found.set(post.id, post);
         else others.push(post);
       }
       referenced.push(...mapped.referenced);
       rejected.push(...mapped.rejected);
-      token = answer.meta?.next_token;
+      token = response.meta?.next_token;
       if (token === undefined || found.size >= request.max || pages === MAX_PAGES || nowMs() >= deadlineMs) break;
     }
     const posts = [...found.values()].sort(newestFirst);
@@ -133,9 +133,9 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
     },
     async timeline(handle, max) {
       if (handle.length > MAX_HANDLE_LENGTH) return null;
-      const answer = await http.get(`/users/by/username/${handle}`, { 'user.fields': POST_FIELDS['user.fields'] });
-      if (answer === null) return null;
-      const user = userAnswer.safeParse(answer);
+      const response = await http.get(`/users/by/username/${handle}`, { 'user.fields': POST_FIELDS['user.fields'] });
+      if (response === null) return null;
+      const user = userResponse.safeParse(response);
       if (!user.success) throw new PlatformError('malformed', 'The platform sent no user', MALFORMED_RETRY_S);
       // Unknown, suspended and protected users come as an error beside no data.
       if (user.data.data === undefined) return null;

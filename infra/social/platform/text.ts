@@ -1,4 +1,4 @@
-import type { UrlEntity } from './answer.js';
+import type { UrlEntity } from './response.js';
 
 const ESCAPES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 const unescapeHtml = (text: string): string => text.replace(/&(?:amp|lt|gt);/g, (entity) => ESCAPES[entity] ?? entity);

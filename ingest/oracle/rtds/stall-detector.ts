@@ -8,7 +8,7 @@ const MAX_DOUBLINGS = 5;
 const MAX_FAILED_RESUBSCRIBES = 3;
 
 /**
- * Detects stalls of one connection. The service sometimes stops sending data while the socket stays open and pings are answered.
+ * Detects stalls of one connection. The service sometimes stops sending data while the socket stays open and pongs arrive.
  *
  * - A subscription without data for `staleMs` is subscribed again, then after 2, 4, ... 32 times that time.
  * - A connection without data on any subscription for `2 * staleMs` is closed.

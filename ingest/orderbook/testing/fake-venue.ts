@@ -15,7 +15,7 @@ export interface FakeVenue {
   readonly wsUrl: string;
   readonly restUrl: string;
   readonly clients: readonly Client[];
-  /** Books asked for by `GET /book`, by token. */
+  /** Books requested by `GET /book`, by token. */
   readonly restRequests: ReadonlyMap<string, number>;
   /** Adds a token with an empty book, or without any book. */
   add(market: string, assetId: string, options?: { hasBook?: boolean }): VenueBook;
@@ -42,7 +42,7 @@ export async function startFakeVenue(): Promise<FakeVenue> {
   const restRequests = new Map<string, number>();
   let restStatus: number | null = null;
   let lastMs = 0;
-  /** The venue's time, which never repeats, so that groups are told apart. */
+  /** The venue's time, which never repeats, so that groups can be distinguished. */
   const now = () => {
     lastMs = Math.max(Date.now(), lastMs + 1);
     return lastMs;

@@ -56,7 +56,7 @@ export const changePool = (method, addresses) =>
       } catch {
         throw new ApiError({
           status: 0,
-          body: { error: 'The API does not answer.' },
+          body: { error: 'The API does not respond.' },
           retryAtMs: null,
           requestId: null,
         });

@@ -96,7 +96,7 @@ export function createCopyScore() {
     });
   };
 
-  /** Says how long the limit of the API makes us wait, until `mine` is answered or replaced. */
+  /** Says how long the limit of the API makes us wait, until `mine` has a response or is replaced. */
   const countdown = (mine) => {
     if (request !== mine) return;
     const seconds = waitS();

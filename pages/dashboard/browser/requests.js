@@ -30,9 +30,9 @@ export async function request(method, path, body) {
   } catch {
     throw new RequestError(0, 'The server does not respond.');
   }
-  const answer = await response.json().catch(() => null);
-  if (response.ok) return answer;
-  throw new RequestError(response.status, answer?.error ?? `HTTP ${response.status}`);
+  const result = await response.json().catch(() => null);
+  if (response.ok) return result;
+  throw new RequestError(response.status, result?.error ?? `HTTP ${response.status}`);
 }
 
 /** Shows why something did not work, at the top of the page. A session that has ended leads to the sign-in page. */

@@ -77,19 +77,19 @@ export type RawMedia = z.output<typeof rawMedia>;
 const list = z.array(z.unknown()).max(2_000).optional();
 
 /** A page of posts. Its items are checked one by one, so that an unreadable one does not hide the others. */
-export const pageAnswer = z.object({
+export const pageResponse = z.object({
   data: list,
   includes: z.object({ users: list, media: list, tweets: list, posts: list }).optional(),
   errors: z.array(z.unknown()).optional(),
   meta: z.object({ next_token: text.optional() }).optional(),
 });
-export type PageAnswer = z.output<typeof pageAnswer>;
+export type PageResponse = z.output<typeof pageResponse>;
 
 /** A user looked up by handle; `data` is absent if there is none. */
-export const userAnswer = z.object({ data: rawUser.optional(), errors: z.array(z.unknown()).optional() });
+export const userResponse = z.object({ data: rawUser.optional(), errors: z.array(z.unknown()).optional() });
 
-/** Reason of an error answer. */
-export const problemAnswer = z.object({
+/** Reason of an error response. */
+export const problemResponse = z.object({
   detail: text.optional(),
   errors: z.array(z.object({ message: text.optional() })).optional(),
 });
