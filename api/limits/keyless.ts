@@ -7,7 +7,7 @@ import { clientNetwork } from '../auth/client-ip.js';
 import { ApiError } from '../errors/failure.js';
 import { createAddressCounter } from './address-counter.js';
 
-/** Limit of counted networks, about 30 MB; further networks of the same minute share one count. */
+/** Limit of counted networks of each of both counts, about 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
 /**
