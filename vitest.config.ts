@@ -26,7 +26,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      // `npm run test:containers` only: on two cores they make CI take 27 to 32 minutes.
+      // `npm run test:containers` only: on two cores they make CI take 26 to 32 minutes.
       ...(runsContainers
         ? [{ extends: true as const, test: { name: 'containers', include: containerTests, exclude: outside } }]
         : []),

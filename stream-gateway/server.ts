@@ -236,16 +236,11 @@ export async function startGatewayServer(deps: {
   app.ws<SocketData>('/ws', behavior);
   respondToPlainRequests(app, 'event');
 
-  const keyed = () =>
-    [...sockets].map(([socket, peer]) => {
-      const client = socket.getUserData();
-      return { client, peer, connection: client.connection };
-    });
   const tick = setInterval(() => {
     slowReaders.sweep();
     notify(sourceNotices.changes(nowMs()));
     for (const peer of sockets.values()) settle(peer);
-    checkKeys(keyed(), { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
+    checkKeys(sockets, { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
     metrics.flush();
   }, limits.tickMs);
 

@@ -256,18 +256,13 @@ export async function startOrderBookServer(deps: {
       else peer.ping();
     }
   };
-  const keyed = () =>
-    [...sockets].map(([socket, peer]) => {
-      const client = socket.getUserData();
-      return { client, peer, connection: client.connection };
-    });
   const flush = () => fanOut.flush(nowMs());
   const timers = [
     setInterval(ping, limits.pingMs),
     setInterval(() => {
       slowReaders.sweep();
       for (const peer of sockets.values()) settle(peer);
-      checkKeys(keyed(), { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
+      checkKeys(sockets, { termsOfKey: deps.termsOfKey, isUsageEnforced: deps.usedUpUntil !== undefined });
       metrics.books(store.counts());
       metrics.flush();
     }, limits.tickMs),

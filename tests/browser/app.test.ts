@@ -76,7 +76,9 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
 
   beforeAll(async () => {
     [product, browser] = await Promise.all([startLoaded(), startBrowser()]);
-    market = (await product.sql<Market>(settledSql))[0] as Market;
+    const [settled] = await product.sql<Market>(settledSql);
+    if (settled === undefined) throw new Error(`${SLUG} is not complete in the tables`);
+    market = settled;
   }, REFERENCE_RUN_TIMEOUT_MS);
   afterAll(async () => {
     await browser?.close();
