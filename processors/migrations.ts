@@ -8,6 +8,7 @@ import { tagTokenTables } from './catalog/tag-tokens.js';
 import { chainTables } from './chain/tables.js';
 import { copyScoreTables } from './copy-pnl/tables.js';
 import { coverageTables } from './coverage/tables.js';
+import { binaryHashes } from './fills/binary-hashes.js';
 import { fillsFineGranularity } from './fills/fine-granularity.js';
 import { matchesByDay } from './fills/matches-by-day.js';
 import { fillsFilterIndexes, fillsOrderIndex } from './fills/order-index.js';
@@ -26,6 +27,7 @@ import { oracleTables } from './oracle/tables.js';
 import { orderBookTables } from './order-books/tables.js';
 import { comboBackfill, comboIndex, comboTables } from './positions/combo-tables.js';
 import { eventHoldings } from './positions/event-holdings.js';
+import { eventTransactions } from './positions/event-transactions.js';
 import { pnlTables, positionsTables } from './positions/tables.js';
 import { offsetIndexes } from './sink/offset-indexes.js';
 import { sinkProgressTable } from './sink/progress-table.js';
@@ -85,4 +87,6 @@ export const migrations: readonly Migration[] = [
   leaderboardCompleteness,
   eventHoldings,
   flatPrice,
+  binaryHashes,
+  eventTransactions,
 ];

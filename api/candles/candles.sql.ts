@@ -1,3 +1,4 @@
+import { bytesOfHex } from '../../infra/clickhouse/hex.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export const resolutions = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
@@ -129,7 +130,7 @@ export const anchorBlockSql = (block: number): Sql => ({
 /** Time at which a transaction traded a token, Unix seconds. */
 export const anchorTxSql = (tokenId: string, txHash: string): Sql => ({
   text: `SELECT toUnixTimestamp(timestamp) AS at FROM fills_by_token
-      WHERE token_id = toUInt256({token:String}) AND tx_hash = {tx:String}
+      WHERE token_id = toUInt256({token:String}) AND tx_hash = ${bytesOfHex('{tx:String}')}
       LIMIT 1
       SETTINGS max_execution_time = 10`,
   params: { token: tokenId, tx: txHash },

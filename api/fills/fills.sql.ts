@@ -1,3 +1,4 @@
+import { bytesOfHex, hexText } from '../../infra/clickhouse/hex.js';
 import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
 import type { FillFilter, Page } from './filter.js';
@@ -38,7 +39,7 @@ export interface FillGroupRow extends FillRow {
 
 /** Columns with as few conversion functions as possible (64-bit and wider integers are sent as text anyway): a function costs as much as a column. */
 const columns = `f.block_number AS block_number, f.log_index AS log_index, toUnixTimestamp(f.timestamp) AS timestamp,
-        f.tx_hash AS tx_hash, f.exchange_version AS exchange_version, f.neg_risk AS neg_risk, f.order_hash AS order_hash, f.maker AS maker, f.taker AS taker,
+        ${hexText('f.tx_hash')} AS tx_hash, f.exchange_version AS exchange_version, f.neg_risk AS neg_risk, ${hexText('f.order_hash')} AS order_hash, f.maker AS maker, f.taker AS taker,
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
         f.fee AS fee, f.fee_shares AS fee_shares, f.builder AS builder`;
 
@@ -121,7 +122,7 @@ export function filterConditions(
   }
   add(`f.timestamp >= toDateTime({after:UInt32}, 'UTC')`, 'after', filter.afterS);
   add(`f.timestamp <= toDateTime({before:UInt32}, 'UTC')`, 'before', filter.beforeS);
-  add('f.order_hash = {order_hash:String}', 'order_hash', filter.orderHash);
+  add(`f.order_hash = ${bytesOfHex('{order_hash:String}')}`, 'order_hash', filter.orderHash);
   add('f.usdc >= {min_usdc:UInt64}', 'min_usdc', filter.minUsdc);
   add(`if(f.side = 'BUY', f.usdc, f.shares) >= {min_maker:UInt64}`, 'min_maker', filter.minMakerAmount);
   add('f.fee >= {min_fee:UInt64}', 'min_fee', filter.minFee);
@@ -301,9 +302,9 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
       SELECT count() AS fill_count,
         toString(sum(toUInt256(f.usdc))) AS usdc, toString(sum(toUInt256(f.shares))) AS shares, toString(sum(toUInt256(f.fee))) AS fee, toString(sum(toUInt256(f.fee_shares))) AS fee_shares,
         toUnixTimestamp(min(f.timestamp)) AS first_fill_at, toUnixTimestamp(max(f.timestamp)) AS timestamp,
-        arrayDistinct(arrayMap(fill -> fill.2, arraySort(fill -> fill.1, groupArray((${at}, f.tx_hash))))) AS tx_hashes,
+        arrayDistinct(arrayMap(fill -> fill.2, arraySort(fill -> fill.1, groupArray((${at}, ${hexText('f.tx_hash')}))))) AS tx_hashes,
         toUInt64(max(${at}).1) AS block_number, max(${at}).2 AS log_index,
-        ${newest('tx_hash')} AS tx_hash, ${newest('order_hash')} AS order_hash,
+        ${hexText(newest('tx_hash'))} AS tx_hash, ${hexText(newest('order_hash'))} AS order_hash,
         toString(${newest('token_id')}) AS token_id, toString(${newest('side')}) AS side,
         ${newest('exchange_version')} AS exchange_version, ${newest('neg_risk')} AS neg_risk, ${newest('is_taker_order')} AS is_taker_order,
         ${newest('maker')} AS maker, ${newest('taker')} AS taker, ${newest('builder')} AS builder,

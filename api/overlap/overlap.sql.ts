@@ -1,3 +1,4 @@
+import { hexText } from '../../infra/clickhouse/hex.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export const overlapSorts = ['volume', 'fills', 'markets'] as const;
@@ -22,7 +23,6 @@ export interface OverlapSumsRow {
 /** Last value of the column type of the tables' times. */
 const MAX_TIME_S = 2 ** 32 - 1;
 const SETTINGS = 'SETTINGS max_execution_time = 10';
-const addressText = (wallet: string): string => `concat('0x', lower(hex(${wallet})))`;
 const measures: readonly OverlapSort[] = ['fills', 'volume', 'markets'];
 
 /** One row if at least one pass has computed the sums. */
@@ -88,7 +88,7 @@ export function topOverlapSql(of: {
   });
   const measure = 1 + measures.indexOf(of.sort);
   return {
-    text: `SELECT ${addressText('wallet')} AS id, toString(sum(s.1)) AS fills, toString(sum(s.2)) AS volume, toString(sum(s.3)) AS markets,
+    text: `SELECT ${hexText('wallet')} AS id, toString(sum(s.1)) AS fills, toString(sum(s.2)) AS volume, toString(sum(s.3)) AS markets,
         toString(sum(s.${measure})) AS rank
       FROM (
         SELECT tag, wallet, argMax((w.fills, w.volume, w.markets), w.version) AS s FROM wallet_tags AS w
@@ -145,7 +145,7 @@ export function overlapRangeSql(of: {
     params.to_s = Math.min(Math.max(0, of.span.toS - 1), MAX_TIME_S);
   }
   return {
-    text: `SELECT ${addressText('w.wallet')} AS id, toString(sum(w.fills)) AS fills, toString(sum(w.volume)) AS volume, toString(sum(w.markets)) AS markets,
+    text: `SELECT ${hexText('w.wallet')} AS id, toString(sum(w.fills)) AS fills, toString(sum(w.volume)) AS volume, toString(sum(w.markets)) AS markets,
         toString(${rank}) AS rank
       FROM (
         SELECT wallet, fills, volume, markets FROM wallet_tags FINAL

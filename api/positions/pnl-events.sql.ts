@@ -1,4 +1,4 @@
-import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+import { eventTransactionSql, isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { LogPosition } from '../fills/log-position.js';
 import { type CursorKind, logPositionCursor } from '../pagination/cursor.js';
 import type { Sql, SqlValue } from '../tables/port.js';
@@ -56,7 +56,7 @@ export interface PnlEventRow {
 
 /** Columns of a PnlEventRow, from the alias `e`. */
 export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
-        e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, e.tx_hash AS tx_hash, e.action AS action, e.is_taker AS is_taker,
+        e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, ${eventTransactionSql('e.id')} AS tx_hash, e.action AS action, e.is_taker AS is_taker,
         toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.usdc) AS usdc, toString(e.cash) AS cash, toString(e.cost) AS cost,
         toString(e.realized_pnl) AS realized_pnl, toString(e.fee) AS fee, toString(e.fee_shares) AS fee_shares, toString(e.size_after) AS size_after,
         toString(e.cost_after) AS cost_after, toString(e.realized_after) AS realized_after, e.problem AS problem`;
@@ -86,7 +86,7 @@ export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosO
     params.before = filter.beforeS;
   }
   if (filter.txHash !== undefined && filter.txHash !== null) {
-    parts.push('e.tx_hash = {tx_hash:String}');
+    parts.push(`${eventTransactionSql('e.id')} = {tx_hash:String}`);
     params.tx_hash = filter.txHash;
   }
   if (filter.emptied !== undefined && filter.emptied !== null) {

@@ -1,5 +1,14 @@
 import { FatalError } from '../errors.js';
-import { addIndex, createTable, type Ddl, DEDUPLICATION_WINDOW, singleServerDdl, type TableSpec } from './ddl.js';
+import {
+  addIndex,
+  convertHashes,
+  createTable,
+  type Ddl,
+  DEDUPLICATION_WINDOW,
+  dropColumnsFrom,
+  singleServerDdl,
+  type TableSpec,
+} from './ddl.js';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A week: longer than any insert is retried. The server's default of one hour is shorter. */
@@ -58,13 +67,19 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
       ...(to.placement === 'everywhere' ? [] : [`DROP TABLE IF EXISTS ${localName(to)}${onCluster} SYNC`]),
     ],
     addColumn: (spec, column) =>
-      // A complete copy on each node has no Distributed table.
-      [...(spec.placement === 'everywhere' ? [] : [localName(spec)]), spec.name].map(
-        (table) => `ALTER TABLE ${table}${onCluster} ADD COLUMN IF NOT EXISTS ${column}`,
-      ),
+      tablesOf(spec).map((table) => `ALTER TABLE ${table}${onCluster} ADD COLUMN IF NOT EXISTS ${column}`),
+    dropColumns: (spec, names) => dropColumnsFrom(names, { tables: tablesOf(spec), onCluster }),
+    hashesToBytes: (spec, columns) =>
+      convertHashes(columns, { stored: localName(spec), tables: tablesOf(spec), onCluster }),
+    dropView: (name) => [`DROP VIEW IF EXISTS ${name}${onCluster} SYNC`],
     index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
+    dropIndex: ({ name, on }) => [`ALTER TABLE ${localName(on)}${onCluster} DROP INDEX IF EXISTS ${name}`],
   };
 }
+
+/** The table that stores the rows first. A complete copy on each node has no Distributed table. */
+const tablesOf = (spec: TableSpec): readonly string[] =>
+  spec.placement === 'everywhere' ? [spec.name] : [localName(spec), spec.name];
 
 /** The DDL of the target: of a cluster when one is named, else of a single server. */
 export function ddlFor(target: { readonly cluster?: string; readonly database: string }): Ddl {

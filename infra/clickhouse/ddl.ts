@@ -1,3 +1,5 @@
+import { bytesOfHex } from './hex.js';
+
 export type MergeTreeEngine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree' | 'SummingMergeTree';
 
 /**
@@ -58,18 +60,27 @@ export interface Ddl {
   view(name: string, select: string): readonly string[];
   /** Replaces the view's SELECT. */
   replaceView(name: string, select: string): readonly string[];
+  dropView(name: string): readonly string[];
   /** Drops a view and its target with all rows; the caller recreates both. */
   drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];
   /** Adds a column that the table's spec does not have; existing rows read the type's default. `column`: name and type. */
   addColumn(spec: TableSpec, column: string): readonly string[];
+  dropColumns(spec: TableSpec, names: readonly string[]): readonly string[];
+  /**
+   * Stores 32-byte hashes as FixedString(32) that were text of `0x` and 64 digits. No index may contain the columns, no view may fill the table and no
+   * process may write it meanwhile.
+   */
+  hashesToBytes(spec: TableSpec, columns: readonly string[]): readonly string[];
   /** Adds the index to the table that stores the rows, and builds it over existing rows in the background. */
   index(spec: IndexSpec): readonly string[];
+  dropIndex(spec: IndexSpec): readonly string[];
 }
 
-/** The DDL for a database without rows: it backfills no views and builds no indices. */
+/** The DDL for a database without rows: it backfills no views, converts no values and builds no indices. */
 export const emptyDatabaseDdl = (ddl: Ddl): Ddl => ({
   ...ddl,
   backfill: () => [],
+  hashesToBytes: (...args) => ddl.hashesToBytes(...args).filter((statement) => !statement.includes(UPDATE)),
   index: (spec) => ddl.index(spec).filter((statement) => !statement.includes(MATERIALIZE)),
 });
 
@@ -107,6 +118,39 @@ export function addIndex(spec: IndexSpec, target: { table: string; onCluster: st
   ];
 }
 
+const UPDATE = ' UPDATE ';
+
+/**
+ * Statements that convert text of hashes to bytes, in the table that stores the rows, and then the type in all of its tables. Repeating them has no effect,
+ * whatever statement a killed process was at: bytes are no text of 66 characters.
+ */
+export function convertHashes(
+  columns: readonly string[],
+  target: { stored: string; tables: readonly string[]; onCluster: string },
+): readonly string[] {
+  const wait = 'SETTINGS mutations_sync = 2, alter_sync = 2';
+  return [
+    ...columns.map(
+      (column) =>
+        `ALTER TABLE ${target.stored}${target.onCluster}${UPDATE}${column} = ${bytesOfHex(column)} WHERE length(${column}) = 66 ${wait}`,
+    ),
+    ...target.tables.map((table) => {
+      const changes = columns.map((column) => `MODIFY COLUMN ${column} FixedString(32)`);
+      return `ALTER TABLE ${table}${target.onCluster} ${changes.join(', ')} ${wait}`;
+    }),
+  ];
+}
+
+/** Statements that drop columns from all tables of a spec. */
+export const dropColumnsFrom = (
+  names: readonly string[],
+  target: { tables: readonly string[]; onCluster: string },
+): readonly string[] =>
+  target.tables.map(
+    (table) =>
+      `ALTER TABLE ${table}${target.onCluster} ${names.map((name) => `DROP COLUMN IF EXISTS ${name}`).join(', ')}`,
+  );
+
 /** A backfill aggregates a complete table within the memory limit of one query of the embedded engine. */
 const LOW_MEMORY_SETTINGS =
   'max_threads = 1, max_block_size = 16384, max_bytes_before_external_group_by = 50000000, min_insert_block_size_rows = 65536, min_insert_block_size_bytes = 33554432';
@@ -132,5 +176,9 @@ export const singleServerDdl: Ddl = {
   drop: ({ name, to }) => [`DROP VIEW IF EXISTS ${name} SYNC`, `DROP TABLE IF EXISTS ${to.name} SYNC`],
   replaceView: (name, select) => [`CREATE OR REPLACE VIEW ${name} AS\n    ${select}`],
   addColumn: ({ name }, column) => [`ALTER TABLE ${name} ADD COLUMN IF NOT EXISTS ${column}`],
+  dropColumns: ({ name }, names) => dropColumnsFrom(names, { tables: [name], onCluster: '' }),
+  hashesToBytes: ({ name }, columns) => convertHashes(columns, { stored: name, tables: [name], onCluster: '' }),
+  dropView: (name) => [`DROP VIEW IF EXISTS ${name} SYNC`],
   index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
+  dropIndex: ({ name, on }) => [`ALTER TABLE ${on.name} DROP INDEX IF EXISTS ${name}`],
 };

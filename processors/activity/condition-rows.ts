@@ -64,7 +64,7 @@ const chainTokensTable = defineTable(
   { replaced: true },
 );
 
-type Row = Parameters<typeof conditionEventsTable.line>[0];
+type Row = Parameters<typeof conditionEventsTable.write>[1];
 
 const COMBO_CONDITION_LENGTH = 64;
 

@@ -4,7 +4,7 @@ import { fills } from './tables.js';
 const names =
   'token_id, block_number, log_index, tx_hash, order_hash, maker, taker, side, usdc, shares, fee, exchange_version, _offset';
 
-const matchesByDayView: MaterializedViewSpec = {
+export const matchesByDayView: MaterializedViewSpec = {
   name: 'matches_by_day_mv',
   from: fills,
   to: {

@@ -2,15 +2,16 @@ import type { IndexSpec, Migration } from '../../infra/clickhouse/ddl.js';
 import { fills, fillsByWallet } from './tables.js';
 
 /** The fills of one order are close in time, so the index skips all other granules. */
+export const orderHashes: IndexSpec = {
+  name: 'fills_order_hash',
+  on: fills,
+  expression: 'order_hash',
+  type: 'bloom_filter(0.01) GRANULARITY 1',
+};
+
 export const fillsOrderIndex: Migration = {
   id: '0006_fills_order_index',
-  statements: (ddl) =>
-    ddl.index({
-      name: 'fills_order_hash',
-      on: fills,
-      expression: 'order_hash',
-      type: 'bloom_filter(0.01) GRANULARITY 1',
-    }),
+  statements: (ddl) => ddl.index(orderHashes),
 };
 
 export const walletVersions: IndexSpec = {

@@ -1,18 +1,28 @@
 import { topics } from '../../schemas/topics.js';
 import type { Trade } from '../../schemas/types.gen.js';
-import { bool, dateTime, enum8, lowCardinality, string, uint8, uint32, uint64, uint256 } from '../sink/columns.js';
+import {
+  bool,
+  dateTime,
+  enum8,
+  hash,
+  lowCardinality,
+  string,
+  uint8,
+  uint32,
+  uint64,
+  uint256,
+} from '../sink/columns.js';
 import { defineTable, type LogPosition, type SinkDefinition } from '../sink/sink-definition.js';
 
 export const fillsTable = defineTable('fills', {
-  id: string,
   block_number: uint64,
   log_index: uint32,
   timestamp: dateTime,
-  tx_hash: string,
+  tx_hash: hash,
   exchange: lowCardinality,
   exchange_version: uint8,
   neg_risk: bool,
-  order_hash: string,
+  order_hash: hash,
   maker: string,
   taker: string,
   is_taker_order: bool,
@@ -26,8 +36,7 @@ export const fillsTable = defineTable('fills', {
   _offset: uint64,
 });
 
-const fillRow = (trade: Trade, position: LogPosition): Parameters<typeof fillsTable.line>[0] => ({
-  id: trade.id,
+const fillRow = (trade: Trade, position: LogPosition): Parameters<typeof fillsTable.write>[1] => ({
   block_number: trade.block_number,
   log_index: trade.log_index,
   timestamp: trade.timestamp_ms,

@@ -1,4 +1,4 @@
-import type { MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { IndexSpec, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import { pnlColumns, pnlEvents } from './tables.js';
 
@@ -28,13 +28,15 @@ const comboMarkets: TableSpec = {
   placement: 'with its source',
 };
 
+export const comboEventsView: MaterializedViewSpec = {
+  name: 'combo_events_mv',
+  from: pnlEvents,
+  to: comboEvents,
+  select: (from) => `SELECT * FROM ${from} WHERE ${isComboSql('token_id')}`,
+};
+
 const views: readonly MaterializedViewSpec[] = [
-  {
-    name: 'combo_events_mv',
-    from: pnlEvents,
-    to: comboEvents,
-    select: (from) => `SELECT * FROM ${from} WHERE ${isComboSql('token_id')}`,
-  },
+  comboEventsView,
   {
     name: 'combo_markets_mv',
     from: pnlEvents,
@@ -61,13 +63,14 @@ export const comboBackfill: Migration = {
 };
 
 /** A query for a transaction without a wallet reads the whole table unless the index skips granules. */
+export const comboTransactions: IndexSpec = {
+  name: 'combo_events_tx',
+  on: comboEvents,
+  expression: 'tx_hash',
+  type: 'bloom_filter(0.01) GRANULARITY 1',
+};
+
 export const comboIndex: Migration = {
   id: '0039_combos_index',
-  statements: (ddl) =>
-    ddl.index({
-      name: 'combo_events_tx',
-      on: comboEvents,
-      expression: 'tx_hash',
-      type: 'bloom_filter(0.01) GRANULARITY 1',
-    }),
+  statements: (ddl) => ddl.index(comboTransactions),
 };

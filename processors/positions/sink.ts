@@ -51,7 +51,6 @@ const pnlEventsTable = defineTable('pnl_events', {
   block_number: uint64,
   log_index: uint32,
   timestamp: dateTime,
-  tx_hash: string,
   action: enum8('BUY', 'SELL', 'SPLIT', 'MERGE', 'REDEEM', 'CONVERT', 'SEND', 'RECEIVE'),
   exchange_version: uint8,
   is_taker: bool,
@@ -74,7 +73,6 @@ const pnlEventsTable = defineTable('pnl_events', {
   _offset: uint64,
 });
 
-const TX_HASH_LENGTH = 66;
 /** Each of the many partitions inserts separately, and a few large inserts cost a fraction of many small ones. The chunk size bounds memory. */
 const LINGER_MS = 2_000;
 
@@ -146,7 +144,6 @@ export const pnlSink: SinkDefinition = {
       block_number: pnl.block_number,
       log_index: pnl.log_index,
       timestamp: pnl.timestamp_ms,
-      tx_hash: pnl.id.slice(0, TX_HASH_LENGTH),
       action: pnl.action,
       exchange_version: pnl.exchange_version,
       is_taker: pnl.is_taker,

@@ -1,3 +1,4 @@
+import { hexText } from '../../infra/clickhouse/hex.js';
 import {
   AMOUNT,
   amount,
@@ -58,8 +59,13 @@ const trades: PublicView = {
       'm.exchange_version',
       'Generation of the exchange contract: 1, 2, or 3 for combos.',
     ),
-    column('order_hash', 'String', 'm.order_hash', 'Hash of the maker order; one order may fill in several rows.'),
-    column('tx_hash', 'String', 'm.tx_hash', 'Transaction.'),
+    column(
+      'order_hash',
+      'String',
+      hexText('m.order_hash'),
+      'Hash of the maker order; one order may fill in several rows.',
+    ),
+    column('tx_hash', 'String', hexText('m.tx_hash'), 'Transaction.'),
     column('block_number', 'UInt64', 'm.block_number', 'Block. Sort by (block_number, log_index), not by time.'),
     column('log_index', 'UInt32', 'm.log_index', 'Index of the OrderFilled log in its block.'),
   ],
@@ -114,8 +120,8 @@ const tradeParties: PublicView = {
       'p.exchange_version',
       'Generation of the exchange contract: 1, 2, or 3 for combos.',
     ),
-    column('order_hash', 'String', 'p.order_hash', 'Hash of the order.'),
-    column('tx_hash', 'String', 'p.tx_hash', 'Transaction.'),
+    column('order_hash', 'String', hexText('p.order_hash'), 'Hash of the order.'),
+    column('tx_hash', 'String', hexText('p.tx_hash'), 'Transaction.'),
     column('block_number', 'UInt64', 'p.block_number', 'Block.'),
     column('log_index', 'UInt32', 'p.log_index', 'Index of the OrderFilled log in its block.'),
   ],

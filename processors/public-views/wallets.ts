@@ -1,3 +1,4 @@
+import { eventTransactionSql } from '../../schemas/primitives/positions.sql.js';
 import {
   AMOUNT,
   amount,
@@ -160,7 +161,7 @@ const pnlEvents: PublicView = {
       'Cost of the shares kept as fees of all holdings that were closed until then, USD. 0 in events of versions without this column.',
     ),
     column('problem', 'String', 'e.problem', "Why the accounting of this change is incomplete; '' if it is complete."),
-    column('tx_hash', 'String', 'e.tx_hash', 'Transaction.'),
+    column('tx_hash', 'String', eventTransactionSql('e.id'), 'Transaction.'),
     column('block_number', 'UInt64', 'e.block_number', 'Block.'),
     column('log_index', 'UInt32', 'e.log_index', 'Index of the log in its block.'),
     column('event_id', 'String', 'e.id', 'Event on the chain.'),

@@ -9,6 +9,7 @@ import { tokenTagTables } from '../catalog/token-tags.js';
 import { chainSink } from '../chain/sink.js';
 import { chainTables } from '../chain/tables.js';
 import { chainCoverage, feedCoverage } from '../coverage/tables.js';
+import { binaryHashes } from '../fills/binary-hashes.js';
 import { fillsFineGranularity } from '../fills/fine-granularity.js';
 import { matchesByDay } from '../fills/matches-by-day.js';
 import { fillsSink } from '../fills/sink.js';
@@ -19,6 +20,7 @@ import { oracleSink } from '../oracle/sink.js';
 import { oracleTables } from '../oracle/tables.js';
 import { comboTables } from '../positions/combo-tables.js';
 import { eventHoldings } from '../positions/event-holdings.js';
+import { eventTransactions } from '../positions/event-transactions.js';
 import { pnlSink, positionsSink } from '../positions/sink.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
@@ -42,14 +44,14 @@ export interface RebuildTask {
 }
 
 const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'statements'>[]])[] = [
-  [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay],
+  [fillsSink, fillsTables, fillTotals, fillsFineGranularity, matchesByDay, binaryHashes],
   [chainSink, chainTables, resolutionsInOrder, activityTables, chainTokenTables, chainCoverage, unknownLogTables],
   [oracleSink, oracleTables, feedCoverage],
   [catalogSink, catalogTables, quoteTables, tagTokenTables, tokenTagTables],
   [usageSink, usageTables, usageKeys],
   [walletEventsSink, walletEventTables],
   [positionsSink, positionsTables],
-  [pnlSink, pnlTables, comboTables, eventHoldings],
+  [pnlSink, pnlTables, comboTables, eventHoldings, eventTransactions],
   [walletActivitySink, walletActivityTables],
   [socialSink, socialTables],
 ];
@@ -58,6 +60,12 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
 function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Migration, 'statements'>[]): RebuildTask {
   const tables = new Map<string, TableSpec>();
   const views = new Map<string, MaterializedViewSpec>();
+  const redefine = (spec: TableSpec, part: RegExp, replacement: string): void => {
+    const known = tables.get(spec.name) ?? spec;
+    const columns = known.columns.replace(part, replacement);
+    if (columns === known.columns) throw new Error(`Table ${spec.name} has no ${part}`);
+    tables.set(spec.name, { ...known, columns });
+  };
   const collecting: Ddl = {
     onCluster: '',
     table: (spec) => {
@@ -73,11 +81,23 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
     view: () => [],
     replaceView: () => [],
     addColumn: (spec, column) => {
-      const known = tables.get(spec.name) ?? spec;
-      tables.set(spec.name, { ...known, columns: `${known.columns},\n      ${column}` });
+      redefine(spec, /$/, `,\n      ${column}`);
+      return [];
+    },
+    dropColumns: (spec, names) => {
+      for (const name of names) redefine(spec, new RegExp(`\\n +${name} [A-Za-z]+(\\([A-Za-z]+\\))?,`), '');
+      return [];
+    },
+    hashesToBytes: (spec, names) => {
+      for (const name of names) redefine(spec, new RegExp(`\\b${name} String\\b`), `${name} FixedString(32)`);
+      return [];
+    },
+    dropView: (name) => {
+      views.delete(name);
       return [];
     },
     index: () => [],
+    dropIndex: () => [],
   };
   for (const migration of migrations) migration.statements(collecting);
   return {

@@ -1,5 +1,5 @@
 import { dateTime64, lowCardinality, uint16, uint64 } from './columns.js';
-import { defineTable } from './sink-definition.js';
+import { defineTable, encodeRows } from './sink-definition.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 
 export const chunksTable = defineTable('chunks', {
@@ -11,7 +11,7 @@ export const chunksTable = defineTable('chunks', {
   planned_at: dateTime64,
 });
 
-export type ChunkRow = Parameters<typeof chunksTable.line>[0];
+export type ChunkRow = Parameters<typeof chunksTable.write>[1];
 
 export interface ChunkRecorder {
   /** Resolves when the row is in `chunks`; rejects with the error of its insert, after which the row may be there. A repeated row has no effect. */
@@ -30,7 +30,7 @@ export function createChunkRecorder(options: {
   shared?: boolean;
 }): ChunkRecorder {
   const { store, shared = false } = options;
-  let waiting: { readonly line: string; resolve(): void; reject(error: unknown): void }[] = [];
+  let waiting: { readonly row: ChunkRow; resolve(): void; reject(error: unknown): void }[] = [];
   let isInserting = false;
 
   const insertAll = async (): Promise<void> => {
@@ -40,8 +40,11 @@ export function createChunkRecorder(options: {
       const taken = waiting;
       waiting = [];
       try {
-        const lines = Buffer.from(taken.map(({ line }) => line).join(''));
-        await store.insertBytes(chunksTable.name, SINK_FORMAT, lines, { columns: chunksTable.columns });
+        const rows = encodeRows(
+          chunksTable,
+          taken.map(({ row }) => row),
+        );
+        await store.insertBytes(chunksTable.name, SINK_FORMAT, rows, { columns: chunksTable.columns });
         for (const { resolve } of taken) resolve();
       } catch (error) {
         for (const { reject } of taken) reject(error);
@@ -53,7 +56,7 @@ export function createChunkRecorder(options: {
   return {
     record(row) {
       return new Promise((resolve, reject) => {
-        waiting.push({ line: chunksTable.line(row), resolve, reject });
+        waiting.push({ row, resolve, reject });
         if (!isInserting) void insertAll();
       });
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readRowBinary } from '../../infra/clickhouse/row-binary.fixture.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createProgressWriter } from './progress-table.js';
 
@@ -13,7 +14,7 @@ const at = (partition: number, nextOffset: number) => ({
 
 describe('createProgressWriter', () => {
   it('writes the newest progress of each sink once, and retries a failed write', async () => {
-    const inserts: string[] = [];
+    const inserts: unknown[][] = [];
     let failures = 1;
     const stop = new AbortController();
     const writer = createProgressWriter({
@@ -21,9 +22,9 @@ describe('createProgressWriter', () => {
       everyMs: 1,
       nowMs: () => Date.UTC(2026, 0, 3),
       store: {
-        async insertBytes(table, _format, data) {
+        async insertBytes(table, format, data) {
           if (failures-- > 0) throw new Error('unreachable');
-          inserts.push(`${table}\n${Buffer.from(data).toString()}`);
+          inserts.push([table, format, readRowBinary(data)]);
           stop.abort();
         },
       },
@@ -32,8 +33,10 @@ describe('createProgressWriter', () => {
     writer.report(at(1, 7));
     writer.report(at(0, 9));
     await writer.run(stop.signal);
-    expect(inserts).toEqual([
-      'sink_progress\nfills\tchain.final\t0\t9\t81\t2026-01-02 00:00:00.000\t2026-01-03 00:00:00.000\nfills\tchain.final\t1\t7\t81\t2026-01-02 00:00:00.000\t2026-01-03 00:00:00.000\n',
-    ]);
+    const rows = [
+      ['fills', 'chain.final', '0', '9', '81', String(Date.UTC(2026, 0, 2)), String(Date.UTC(2026, 0, 3))],
+      ['fills', 'chain.final', '1', '7', '81', String(Date.UTC(2026, 0, 2)), String(Date.UTC(2026, 0, 3))],
+    ];
+    expect(inserts).toEqual([['sink_progress', 'RowBinaryWithNamesAndTypes', rows]]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import { dateTime64, lowCardinality, string, uint16, uint64 } from './columns.js';
-import { defineTable } from './sink-definition.js';
+import { defineTable, encodeRows } from './sink-definition.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 
 const spec: TableSpec = {
@@ -71,19 +71,17 @@ export function createProgressWriter(options: {
     if (waiting.size === 0) return;
     const taken = [...waiting];
     waiting.clear();
-    const lines = taken.map(([, { sink, topic, partition, nextOffset, recordKey, recordTimeMs }]) =>
-      table.line({
-        sink,
-        topic,
-        partition,
-        next_offset: nextOffset,
-        record_key: recordKey,
-        record_time: recordTimeMs,
-        written_at: nowMs(),
-      }),
-    );
+    const rows = taken.map(([, { sink, topic, partition, nextOffset, recordKey, recordTimeMs }]) => ({
+      sink,
+      topic,
+      partition,
+      next_offset: nextOffset,
+      record_key: recordKey,
+      record_time: recordTimeMs,
+      written_at: nowMs(),
+    }));
     try {
-      await store.insertBytes(table.name, SINK_FORMAT, Buffer.from(lines.join('')), { columns: table.columns });
+      await store.insertBytes(table.name, SINK_FORMAT, encodeRows(table, rows), { columns: table.columns });
     } catch (error) {
       logger.warn({ err: error }, 'cannot write the progress of the sinks, trying again');
       for (const [key, progress] of taken) if (!waiting.has(key)) waiting.set(key, progress);

@@ -93,10 +93,9 @@ export function createReconciler(options: {
       // The first chunk of a sink may repeat one that was already counted.
       if (!definition.retainsAllRows || range.lastOffset < next) return;
       next = range.lastOffset + 1;
-      for (const { table, rows, body } of tables) {
+      for (const { table, rows, keys } of tables) {
         if (table.replaced) continue;
         const before = unverified.get(table);
-        const keys = table.key === undefined ? [] : keysOf(body);
         const now = { firstOffset: range.firstOffset, lastOffset: range.lastOffset, rows, keys };
         unverified.set(table, before === undefined ? now : mergeRanges(before, now));
       }
@@ -124,28 +123,3 @@ const mergeRanges = (first: UnverifiedRange, later: UnverifiedRange): Unverified
   rows: first.rows + later.rows,
   keys: first.keys.concat(later.keys),
 });
-
-/** A hash of the first column of every line. */
-function keysOf(body: Buffer): number[] {
-  const keys: number[] = [];
-  for (let at = 0; at < body.length; ) {
-    const tab = body.indexOf('\t', at);
-    keys.push(hash53(body, at, tab));
-    at = body.indexOf('\n', tab) + 1;
-  }
-  return keys;
-}
-
-/** 53-bit hash (cyrb53): two of a million keys collide with a probability of 1 in 18,000. */
-function hash53(bytes: Buffer, from: number, to: number): number {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = from; i < to; i++) {
-    const byte = bytes[i] as number;
-    a = Math.imul(a ^ byte, 2654435761);
-    b = Math.imul(b ^ byte, 1597334677);
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
-}

@@ -2,6 +2,10 @@ import type { AnyEvent } from '../../schemas/codec.js';
 import type { Topic } from '../../schemas/topics.js';
 import type { EventKind } from '../../schemas/types.gen.js';
 import { type Column, InvalidColumnValueError } from './columns.js';
+import { RowBuffer } from './row-buffer.js';
+
+/** Initial size of a buffer per row; it grows with larger rows. */
+const ROW_BYTES = 256;
 
 type ColumnSet = Readonly<Record<string, Column<never>>>;
 
@@ -11,12 +15,14 @@ export interface Table<Row = never> {
   readonly columns: readonly string[];
   /** ClickHouse type per column, in the server's spelling. */
   readonly types: readonly string[];
-  /** Name of the first column, if the log may repeat a row under a later offset: of rows with equal keys the table keeps the newest. */
+  /** Name of the key column, if the log may repeat a row under a later offset: of rows with equal keys the table keeps the newest. */
   readonly key?: string;
   /** Set if later rows of the log replace earlier ones, so that the row count cannot be reconciled with the log. */
   readonly replaced?: true;
-  /** One TabSeparated line. Throws InvalidColumnValueError that names the column. */
-  readonly line: (row: Row) => string;
+  /** Begins the bytes of an insert in the format of `SINK_FORMAT`: names and types of the columns. */
+  readonly header: Buffer;
+  /** Appends a row. Throws InvalidColumnValueError that names the column; the buffer then has an unfinished row. */
+  readonly write: (into: RowBuffer, row: Row) => void;
 }
 
 export type RowOf<C extends ColumnSet> = { readonly [K in keyof C]: C[K] extends Column<infer T> ? T : never };
@@ -29,29 +35,48 @@ export function defineTable<C extends Record<string, Column<never>>>(
 ): Table<RowOf<C>> {
   const names = Object.keys(columns);
   const key = keyed ? names[0] : undefined;
+  const types = names.map((column) => (columns[column] as Column<never>).type);
   const writers = names.map((column) => (columns[column] as Column<never>).write);
   return {
     name,
     columns: names,
-    types: names.map((column) => (columns[column] as Column<never>).type),
+    types,
     ...(key === undefined ? {} : { key }),
     ...(replaced ? { replaced } : {}),
-    line: (row) => {
+    header: headerOf(names, types),
+    write: (into, row) => {
       const values = row as Readonly<Record<string, never>>;
-      let out = '';
-      for (let i = 0; i < names.length; i++) {
-        const column = names[i] as string;
-        try {
-          out += (i === 0 ? '' : '\t') + (writers[i] as (value: never) => string)(values[column] as never);
-        } catch (error) {
-          if (error instanceof InvalidColumnValueError)
-            throw new InvalidColumnValueError(`${name}.${column}: ${error.message}`);
-          throw error;
+      let column = '';
+      try {
+        for (let i = 0; i < names.length; i++) {
+          column = names[i] as string;
+          (writers[i] as (into: RowBuffer, value: never) => void)(into, values[column] as never);
         }
+      } catch (error) {
+        if (error instanceof InvalidColumnValueError)
+          throw new InvalidColumnValueError(`${name}.${column}: ${error.message}`);
+        throw error;
       }
-      return `${out}\n`;
+      into.endRow();
     },
   };
+}
+
+function headerOf(names: readonly string[], types: readonly string[]): Buffer {
+  const header = new RowBuffer(Buffer.alloc(0));
+  header.length(names.length);
+  for (const name of names) header.text(name);
+  for (const type of types) header.text(type);
+  header.commit();
+  return header.content();
+}
+
+/** Rows of a table in the format of `SINK_FORMAT`. Throws InvalidColumnValueError. */
+export function encodeRows<Row>(table: Table<Row>, rows: readonly Row[]): Buffer {
+  const buffer = new RowBuffer(table.header, table.header.length + ROW_BYTES * rows.length);
+  for (const row of rows) table.write(buffer, row);
+  buffer.commit();
+  return buffer.content();
 }
 
 /** Position of a record in the log. */

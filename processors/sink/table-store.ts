@@ -6,5 +6,8 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
  */
 export type TableStore = Pick<ClickHouse, 'query' | 'insertBytes'> & Partial<Pick<ClickHouse, 'syncReplica'>>;
 
-/** Insert format of sinks: cheap to write and to parse; the inserted columns give the types. */
-export const SINK_FORMAT = 'TabSeparated';
+/**
+ * Insert format of sinks: no text is formatted here and parsed there. Names and types of the columns precede the rows, so that the server rejects the rows of
+ * a process of another version, whose types differ, and does not store misread bytes.
+ */
+export const SINK_FORMAT = 'RowBinaryWithNamesAndTypes';

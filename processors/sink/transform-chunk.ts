@@ -4,13 +4,16 @@ import { type Codec, CodecError } from '../../schemas/codec.js';
 import type { EventKind } from '../../schemas/types.gen.js';
 import { deadLetterRecord } from '../dead-letter.js';
 import { InvalidColumnValueError } from './columns.js';
-import { LineBuffer } from './line-buffer.js';
+import { hash53 } from './hash53.js';
+import { RowBuffer } from './row-buffer.js';
 import type { Emit, SinkDefinition, Table } from './sink-definition.js';
 
 export interface TableRows {
   readonly table: Table;
   readonly rows: number;
-  /** TabSeparated lines, UTF-8. */
+  /** Of a keyed table: a hash of each row's key, in log order. */
+  readonly keys: readonly number[];
+  /** In the format of `SINK_FORMAT`. */
   readonly body: Buffer;
 }
 
@@ -39,12 +42,22 @@ export function createChunkTransform(options: { definition: SinkDefinition; code
     deadLetterRecord({ codec, by: definition.name, topic: definition.topic.name, partition, record, reason });
 
   return async (records: readonly LogRecord[]): Promise<TransformedChunk> => {
-    const buffers = new Map<Table, LineBuffer>(
-      definition.tables.map((table) => [table, new LineBuffer(expectedBytes.get(table))]),
+    const buffers = new Map<Table, RowBuffer>(
+      definition.tables.map((table) => [table, new RowBuffer(table.header, expectedBytes.get(table))]),
     );
     const deadLetters: NewRecord[] = [];
+    const keys = new Map<Table, number[]>();
+    const keysOf = (table: Table): number[] => {
+      const found = keys.get(table) ?? [];
+      keys.set(table, found);
+      return found;
+    };
     const emit: Emit = (table, row) => {
-      buffers.get(table as unknown as Table)?.add(table.line(row));
+      const buffer = buffers.get(table as unknown as Table);
+      if (buffer === undefined) return;
+      table.write(buffer, row);
+      if (table.key !== undefined)
+        keysOf(table as unknown as Table).push(hash53(String((row as Readonly<Record<string, unknown>>)[table.key])));
     };
     let done = 0;
     for (const record of records) {
@@ -62,7 +75,10 @@ export function createChunkTransform(options: { definition: SinkDefinition; code
         for (const buffer of buffers.values()) buffer.commit();
       } catch (error) {
         if (!(error instanceof CodecError || error instanceof InvalidColumnValueError)) throw error;
-        for (const buffer of buffers.values()) buffer.rollback();
+        for (const [table, buffer] of buffers) {
+          buffer.rollback();
+          if (table.key !== undefined) keysOf(table).length = buffer.rows;
+        }
         deadLetters.push(deadLetter(record, error.message));
       }
     }
@@ -71,7 +87,7 @@ export function createChunkTransform(options: { definition: SinkDefinition; code
       if (buffer.rows === 0) continue;
       const body = buffer.content();
       expectedBytes.set(table, body.length + SPARE_BYTES);
-      tables.push({ table, rows: buffer.rows, body });
+      tables.push({ table, rows: buffer.rows, keys: keys.get(table) ?? [], body });
     }
     return { tables, deadLetters };
   };

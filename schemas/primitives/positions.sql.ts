@@ -17,3 +17,6 @@ export function unrealizedPnlSql(p: string, q: string): string {
   const cost = divideHalfUpSql(`${tracked} * toInt256(toDecimal256(${p}.avg_price, 18) * 1000000000000000000)`, ONE_18);
   return `if(${q}.source IN ('', 'none'), toInt256(0), ${value} - ${cost})`;
 }
+
+/** SQL expression for the transaction of an event of wallet activity: `0x` and 64 digits at the beginning of its id. */
+export const eventTransactionSql = (id: string): string => `substring(${id}, 1, 66)`;

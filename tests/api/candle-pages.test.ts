@@ -20,8 +20,8 @@ beforeAll(async () => {
   const { client } = engine;
   for (const table of ['token_candles_1m', 'token_candles_1h']) await client.command(`SYSTEM STOP MERGES ${table}`);
   for (let n = 0; n < INSERTS; n++)
-    await client.command(`INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, is_taker_order, side, token_id, usdc, shares, _offset)
-      SELECT toString(number * ${INSERTS} + ${n}), 1000 + number, ${n}, toDateTime(${T} + number * 900, 'UTC'), '0xa', '0xb', false,
+    await client.command(`INSERT INTO fills (block_number, log_index, timestamp, maker, taker, is_taker_order, side, token_id, usdc, shares, _offset)
+      SELECT 1000 + number, ${n}, toDateTime(${T} + number * 900, 'UTC'), '0xa', '0xb', false,
         if((number + ${n}) % 3 = 0, 'SELL', 'BUY'), toUInt256(${TOKEN}), (1 + cityHash64(number, ${n}) % 99) * 10000, 1000000, number * ${INSERTS} + ${n}
       FROM numbers(${HOURS * 4}) WHERE cityHash64(number, ${n}, 5) % 4 > 0`);
   const live = createClickHouseTables(client);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { cursorWith, walkPages } from '../support/page-walk.js';
-import { eventRow, fillRow, hex32, marketRow } from '../support/rows.js';
+import { eventRow, fillRow, hex32, insertFills, marketRow } from '../support/rows.js';
 import {
   alice,
   bob,
@@ -378,9 +378,7 @@ describe('/clobv2 pages while fills arrive (last, since it adds fills)', () => {
     let block = 1_000;
     const arrive = async () => {
       block += 1;
-      await api.clickhouse.insertRows('fills', [
-        fillRow({ ...fills[2]!, block, txHash: tx(block), timestampS: T + 80 }),
-      ]);
+      await insertFills(api.clickhouse, [fillRow({ ...fills[2]!, block, txHash: tx(block), timestampS: T + 80 })]);
     };
     const pages = await walkPages<Body>(get, `trades?condition_id=${snow.conditionId}&limit=2`, arrive);
     const seen = pages.flatMap((page) => page.trades.map((row) => `${row.tx_hash}_${row.order_hash}`));

@@ -5,7 +5,7 @@ import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
 import type { WalletActivity } from '../../schemas/types.gen.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, insertRecords } from '../support/positions.js';
-import { address, fillRow, hex32 } from '../support/rows.js';
+import { address, fillRow, hex32, insertFills } from '../support/rows.js';
 
 const NOW_S = Date.UTC(2026, 9, 1) / 1000;
 const DAY_S = 86_400;
@@ -54,7 +54,7 @@ beforeAll(async () => {
     history.map((value) => ({ kind: 'wallet_activity', value })),
   );
   const later = { txHash: hex32(9), logIndex: 1, orderHash: hex32(8), side: 'BUY' as const, tokenId: rain };
-  await api.clickhouse.insertRows('fills', [
+  await insertFills(api.clickhouse, [
     // Before the delay of a minute is over, and after it: 0.45 and 0.65 per share.
     fillRow({ ...later, block: 5_000, timestampS: bought + 59, usdc: usd(0.2), shares: usd(1) }),
     fillRow({ ...later, block: 5_001, timestampS: bought + 60, usdc: usd(9), shares: usd(20) }),

@@ -5,6 +5,7 @@ import { allFills, type FillFilter } from '../../api/fills/filter.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { fillRow, hex32, insertFills } from '../support/rows.js';
 
 const T = 1_790_000_000;
 const FILLS = 600;
@@ -40,22 +41,23 @@ let statementCount = 0;
 
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
-  await engine.client.insertRows(
-    'fills',
+  await insertFills(
+    engine.client,
     fills.map((fill, n) => ({
-      id: String(n),
-      block_number: fill.block,
-      log_index: fill.log,
-      timestamp: T + fill.block,
-      tx_hash: `0x${n}`,
-      exchange_version: fill.version,
-      order_hash: `0x0${n}`,
-      maker: fill.maker,
-      taker: fill.taker,
-      side: 'BUY',
-      token_id: fill.token,
-      usdc: '500000',
-      shares: '1000000',
+      ...fillRow({
+        block: fill.block,
+        logIndex: fill.log,
+        timestampS: T + fill.block,
+        txHash: hex32(n),
+        orderHash: hex32(n),
+        version: fill.version,
+        maker: fill.maker,
+        taker: fill.taker,
+        side: 'BUY',
+        tokenId: fill.token,
+        usdc: 500_000n,
+        shares: 1_000_000n,
+      }),
       _offset: n,
     })),
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { address, type FillInput, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
+import { address, type FillInput, fillRow, hex32, insertFills, marketRow, tokenRows } from '../support/rows.js';
 
 const T = 1_790_000_000;
 const HOUR_S = 3_600;
@@ -55,8 +55,8 @@ beforeAll(async () => {
   ];
   await api.clickhouse.insertRows('markets', markets.map(marketRow));
   await api.clickhouse.insertRows('tokens', markets.flatMap(tokenRows));
-  await api.clickhouse.insertRows(
-    'fills',
+  await insertFills(
+    api.clickhouse,
     [
       // Market 1: 30 + 20, on both outcomes; market 2: 40.5. Market 3 is older than a day.
       fill(1, '1000002', 30),

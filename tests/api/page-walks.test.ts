@@ -14,6 +14,7 @@ import {
   type FillInput,
   fillRow,
   hex32,
+  insertFills,
   marketRow,
   tokenRows,
   walletEventRow,
@@ -47,7 +48,7 @@ async function historyGrows(): Promise<void> {
     { ...(fills[0] as FillInput), ...at, logIndex: 1, builder, fee: 1_000n },
     { ...(fills[8] as FillInput), ...at, logIndex: 2, txHash: hex32(0x92_0000 + n), orderHash: hex32(0x93_0000 + n) },
   ];
-  await api.clickhouse.insertRows('fills', trades.map(fillRow));
+  await insertFills(api.clickhouse, trades.map(fillRow));
   const events = walletEvents.slice(0, 4).map((event, index) => ({ ...event, ...at, logIndex: 10 + index }));
   await api.clickhouse.insertRows('wallet_events', events.map(walletEventRow));
   const chainRow = { block_number: block, timestamp: timestampS, tx_hash: at.txHash, _offset: block };
@@ -130,7 +131,7 @@ async function rankingsGrow(): Promise<void> {
     taker: address(0x8_0000 + n),
     builder: hex32(0xd0_0000 + 2 * n + index),
   }));
-  await api.clickhouse.insertRows('fills', traded.map(fillRow));
+  await insertFills(api.clickhouse, traded.map(fillRow));
   await insertAccounts(api.clickhouse, [
     activityOf({
       wallet: address(0x9_0000 + n),

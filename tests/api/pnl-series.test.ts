@@ -5,7 +5,7 @@ import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
-import { address, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
+import { address, fillRow, hex32, insertFills, marketRow, tokenRows } from '../support/rows.js';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -135,7 +135,7 @@ async function insertNewTrades(): Promise<void> {
       : [],
   );
   insertedTrades = trades.length;
-  await client.insertRows('fills', rows);
+  await insertFills(client, rows);
   for (const table of ['positions', 'pnl_events'])
     await client.command(`DELETE FROM ${table} WHERE wallet IN ('${active}', '${quiet}')`);
   await insertAccounts(
@@ -282,7 +282,7 @@ it('PnL series prices past points by the last trade of either outcome in full ho
     }),
     _offset: 9_000_000 + n,
   });
-  await engine.client.insertRows('fills', [
+  await insertFills(engine.client, [
     fill(1, hourS - 5 * HOUR_S + 60, yes, 40),
     fill(2, hourS - 3 * HOUR_S + 60, no, 30),
     fill(3, hourS + 60, yes, 90),
@@ -331,7 +331,7 @@ it('PnL series counts received shares as 0, fee shares once all is sold, and sha
   const wallet = address(0xd4);
   // T is twenty minutes past an hour; the token trades at 50 cents in the hour before the first event.
   const firstS = T - 1_200 - 8 * HOUR_S;
-  await engine.client.insertRows('fills', [
+  await insertFills(engine.client, [
     {
       ...fillRow({
         block: 950,

@@ -15,6 +15,7 @@ let key: string;
 let counting: ClickHouseClient;
 
 const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
+const hashBytes = (number: string) => `unhex(leftPad(hex(toUInt64(${number})), 64, '0'))`;
 const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;
 const wallet = (n: number) => id(40, 1_000_000 + n);
 const condition = (n: number) => id(64, 5_000_000 + n);
@@ -26,10 +27,10 @@ beforeAll(async () => {
   counting = createClient({ url: api.engine.url, database: 'test' });
   const run = (sql: string) => api.clickhouse.command(sql);
   for (let from = 0; from < FILLS; from += 30_000)
-    await run(`INSERT INTO fills (id, block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
+    await run(`INSERT INTO fills (block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
       token_id, usdc, shares, fee, builder, _offset)
-    SELECT toString(number), 1000 + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number, 2), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
-      if(number % 500 = 0, 3, if(number < 100000, 1, 2)), ${hex(64, '7000000 + intDiv(number, 4)')},
+    SELECT 1000 + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number, 2), 'UTC'), ${hashBytes('intDiv(number, 3)')},
+      if(number % 500 = 0, 3, if(number < 100000, 1, 2)), ${hashBytes('7000000 + intDiv(number, 4)')},
       ${hex(40, '1000000 + cityHash64(number) % 1000')}, ${hex(40, '1000000 + cityHash64(number + 1) % 1000')}, number % 5 = 0,
       if(number % 3 = 0, 'SELL', 'BUY'), toUInt256(90000 + cityHash64(number, 7) % 2000), 1000 + number % 100000, 2000 + number % 200000, number % 7,
       if(number % 10 = 0, ${hex(64, '3000000 + number % 20')}, ''), number
@@ -72,8 +73,8 @@ beforeAll(async () => {
     SELECT if(number < 50000, 'total', 'volume'), now64(3) - intDiv(number, 10000), number % 10000 + 1, ${hex(40, 'number')} FROM numbers(100000)`);
   // 100,000 events of 10,000 combos, ten per block.
   const combo = `bitShiftLeft(toUInt256(3), 248) + bitShiftLeft(toUInt256(cityHash64(number) % 10000), 120) + number % 2`;
-  await run(`INSERT INTO combo_events (wallet, token_id, id, tx_hash, leg, block_number, log_index, timestamp, action, _offset)
-    SELECT ${hex(40, 'number % 1000')}, ${combo}, toString(number), ${hex(64, 'number')}, 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
+  await run(`INSERT INTO combo_events (wallet, token_id, id, leg, block_number, log_index, timestamp, action, _offset)
+    SELECT ${hex(40, 'number % 1000')}, ${combo}, concat(${hex(64, 'number')}, '-0'), 0, intDiv(number, 10), number % 10, toDateTime(${T} + number * 60, 'UTC'),
       if(number % 50 = 0, 'REDEEM', 'BUY'), number FROM numbers(${COMBO_EVENTS})`);
   await run(`INSERT INTO combo_markets (condition_id, events, first_at, last_at)
     SELECT concat('0x', lower(hex(bitShiftRight(${combo}, 8)))), 1, ${T}, ${T} + number FROM numbers(${COMBO_EVENTS}) GROUP BY ALL`);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { cursorWith, walkPages } from '../support/page-walk.js';
-import { address, type FillInput, fillRow, hex32, marketRow, tokenRows } from '../support/rows.js';
+import { address, type FillInput, fillRow, hex32, insertFills, marketRow, tokenRows } from '../support/rows.js';
 
 const T = 1_790_000_000;
 const BUILDER = hex32(0xbc);
@@ -93,7 +93,7 @@ const ORDER = [4, 3, 2, 1, 0].map(id);
 beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('enterprise');
-  await api.clickhouse.insertRows('fills', fills.map(fillRow));
+  await insertFills(api.clickhouse, fills.map(fillRow));
   const snow = {
     conditionId: hex32(0xc1),
     id: 'm1',
@@ -400,7 +400,7 @@ describe('pages while fills arrive', () => {
         });
       }
     }
-    if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
+    if (fresh.length > 0) await insertFills(api.clickhouse, fresh.map(fillRow));
     inserted.push(...fresh);
   };
   const idOf = (fill: FillInput) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`;
@@ -469,7 +469,7 @@ describe('newest page', () => {
       usdc: 1_000_000n,
       shares: 2_000_000n,
     }));
-    await api.clickhouse.insertRows('fills', burst.map(fillRow));
+    await insertFills(api.clickhouse, burst.map(fillRow));
     const newest = burst.map((fill) => `${fill.txHash}_${fill.orderHash}_${fill.logIndex}`).reverse();
     try {
       // Five of them are within 15 minutes before `end`, none long after.
@@ -509,8 +509,8 @@ describe('newest page', () => {
       shares: 2_000_000n,
       takerOrder: index === 1,
     }));
-    await api.clickhouse.insertRows(
-      'fills',
+    await insertFills(
+      api.clickhouse,
       [maker, taker].map((fill) => fillRow(fill as FillInput)),
     );
     const hashes = async (query: string) =>

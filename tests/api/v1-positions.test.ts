@@ -3,7 +3,7 @@ import type { ApiHarness } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
-import { address, fillRow, hex32 } from '../support/rows.js';
+import { address, fillRow, hex32, insertFills } from '../support/rows.js';
 import { alice, bob, carol, exchange, rain, rainNo, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
@@ -219,7 +219,7 @@ describe('/v1/trader/{wallet}/pnl', () => {
       maker: hex32(9).slice(0, 42),
       taker: exchange,
     } as const;
-    await api.clickhouse.insertRows('fills', [
+    await insertFills(api.clickhouse, [
       fillRow({ ...traded, block: 2_600, logIndex: 0, timestampS: T + 5_000, orderHash: hex32(9), txHash: hex32(9) }),
     ]);
     api.clock.nowMs = (T + 100 + 2 * 3_600 + 30) * 1000;

@@ -3,7 +3,7 @@ import { RetryableError } from '../../infra/errors.js';
 import { walletsOf } from '../../schemas/primitives/wallet-addresses.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
-import { fillRow } from '../support/rows.js';
+import { fillRow, insertFills } from '../support/rows.js';
 import { alice, bob, carol, fills, insertVenue, rain, snow, snowNo, snowYes, T, tx } from '../support/venue.js';
 
 let api: ApiHarness;
@@ -107,7 +107,7 @@ describe('/v1 trades', () => {
 
   it('have a size net of a fee in shares', async () => {
     const wallet = `0x${'77'.repeat(20)}`;
-    await api.clickhouse.insertRows('fills', [
+    await insertFills(api.clickhouse, [
       fillRow({ ...fills[7]!, block: 200, maker: wallet, usdc: 9_000_000n, shares: 10_000_000n, feeShares: 100_000n }),
     ]);
     expect((await get(`wallets/${wallet}/trades`)).trades[0]).toMatchObject({ size: 9.9, price: 0.9 });
@@ -142,7 +142,7 @@ describe('/v1 trades', () => {
   it('by cursor neither overlap nor skip while trades arrive', async () => {
     let block = 500;
     const pages = await walkPages(get, `markets/${rain.slug}/trades?limit=1`, async () => {
-      await api.clickhouse.insertRows('fills', [fillRow({ ...fills[6]!, block, txHash: tx(block) })]);
+      await insertFills(api.clickhouse, [fillRow({ ...fills[6]!, block, txHash: tx(block) })]);
       block += 1;
     });
     const seen = pages.flatMap((page) => page.trades.map((row) => [row.transactionHash, row.side]));

@@ -7,7 +7,7 @@ import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { plans } from '../../schemas/plans.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
-import { type FillInput, fillRow, hex32, walletEventRow } from '../support/rows.js';
+import { type FillInput, fillRow, hex32, insertFills, walletEventRow } from '../support/rows.js';
 import {
   alice,
   bob,
@@ -325,7 +325,7 @@ describe('/v2/onchain caches', () => {
     const path = `/v2/onchain/markets/${snowNo}/volume`;
     const first = await api.get(path, key);
     expect([first.headers.get('cache-control'), first.headers.get('age')]).toEqual(['private, max-age=60', '0']);
-    await api.clickhouse.insertRows('fills', [
+    await insertFills(api.clickhouse, [
       fillRow({
         block: 300,
         logIndex: 0,
@@ -370,7 +370,7 @@ describe('/v2/onchain pages while rows arrive', () => {
         taker: logIndex % 2 === 0 ? carol : wallet,
       };
     });
-    if (fresh.length > 0) await api.clickhouse.insertRows('fills', fresh.map(fillRow));
+    if (fresh.length > 0) await insertFills(api.clickhouse, fresh.map(fillRow));
     inserted.push(...fresh);
   };
   const name = (row: Row | FillInput) =>
@@ -474,8 +474,8 @@ describe('/v2/onchain candles', () => {
     });
 
   it('have whole buckets, and pages without gap or overlap', async () => {
-    await api.clickhouse.insertRows(
-      'fills',
+    await insertFills(
+      api.clickhouse,
       Array.from({ length: 300 }, (_, n) => trade(n)),
     );
     const first = await page(`/${token}?resolution=1m&limit=99`);
@@ -500,7 +500,7 @@ describe('/v2/onchain candles', () => {
       trades: 2,
       vwap: 0.285714,
     });
-    await api.clickhouse.insertRows('fills', [trade(300), trade(301)]);
+    await insertFills(api.clickhouse, [trade(300), trade(301)]);
     const listed = [...first.candles];
     let older = first.pagination.older_end_ts;
     while (older !== null) {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S } from '../support/positions.js';
-import { type FillInput, fillRow, hex32, marketRow } from '../support/rows.js';
+import { type FillInput, fillRow, hex32, insertFills, marketRow } from '../support/rows.js';
 import { builder, hail, insertVenue, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
 
 let api: ApiHarness;
@@ -57,9 +57,9 @@ beforeAll(async () => {
     })),
   );
   // In two inserts, so that candles and sums are states that must be merged.
-  await api.clickhouse.insertRows('fills', candleFills.slice(0, 31).map(fillRow));
-  await api.clickhouse.insertRows('fills', candleFills.slice(31).map(fillRow));
-  await api.clickhouse.insertRows('fills', [
+  await insertFills(api.clickhouse, candleFills.slice(0, 31).map(fillRow));
+  await insertFills(api.clickhouse, candleFills.slice(31).map(fillRow));
+  await insertFills(api.clickhouse, [
     fillRow({
       ...candleFills[0]!,
       tokenId: '9002',

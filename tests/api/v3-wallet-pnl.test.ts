@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { activityOf, dave, insertAccounts, insertVenueAccounts } from '../support/positions.js';
-import { address, fillRow } from '../support/rows.js';
+import { address, fillRow, insertFills } from '../support/rows.js';
 import { alice, bob, carol, comboYes, fills, insertVenue, rain, snow, snowYes, T } from '../support/venue.js';
 
 /** Monday 2026-09-21 00:00 UTC. */
@@ -183,7 +183,7 @@ describe('/v3 PnL summaries', () => {
       projector_status: 'ready',
     });
     // A fill that was inserted twice counts once.
-    await api.clickhouse.insertRows('fills', fills.filter(({ maker }) => maker === alice).map(fillRow));
+    await insertFills(api.clickhouse, fills.filter(({ maker }) => maker === alice).map(fillRow));
     expect((await get(`${alice}?include_accounting_summary=1`)).accounting_summary).toEqual(body.accounting_summary);
     expect((await get(`${dave}?include_accounting_summary=1`)).accounting_summary).toMatchObject({
       has_order_filled_rows: false,

@@ -5,7 +5,7 @@ import { createTagLeaderboardRefresher } from '../../processors/leaderboards/tag
 import { seededRandom } from '../security/hostile-inputs.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { insertAccounts, tradeOf } from '../support/positions.js';
-import { address, fillRow, hex32, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
+import { address, fillRow, hex32, insertFills, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
 import { T } from '../support/venue.js';
 
 const MARKETS = 1_500;
@@ -139,8 +139,8 @@ beforeAll(async () => {
   // Two versions of the positions that are sold.
   await insertAccounts(api.clickhouse, buys);
   await insertAccounts(api.clickhouse, [...buys, ...sells]);
-  await api.clickhouse.insertRows(
-    'fills',
+  await insertFills(
+    api.clickhouse,
     deals.map((deal) =>
       fillRow({
         ...{ block: deal.buyBlock, logIndex: 1, timestampS: T + deal.buyBlock * 2, side: 'BUY', builder: BUILDER },

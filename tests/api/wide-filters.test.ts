@@ -4,7 +4,7 @@ import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createTagLeaderboardRefresher } from '../../processors/leaderboards/tag-leaderboard-refresher.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { insertAccounts, tradeOf } from '../support/positions.js';
-import { address, fillRow, hex32, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
+import { address, fillRow, hex32, insertFills, type MarketInput, marketRow, tokenRows } from '../support/rows.js';
 import { alice, bob, carol, T } from '../support/venue.js';
 
 /** 8,000 tokens of 78 digits: as a list they are 600 kB, more than twice the limit of a statement. */
@@ -64,8 +64,8 @@ beforeAll(async () => {
   const coins = Array.from({ length: MARKETS }, (_, n) => marketOf(n, ['coins', n % 2 === 0 ? 'even' : 'odd']));
   await insertMarkets([...coins, elsewhere]);
   await insertAccounts(api.clickhouse, trades);
-  await api.clickhouse.insertRows(
-    'fills',
+  await insertFills(
+    api.clickhouse,
     fills.map(([block, tokenId, maker], n) =>
       fillRow({
         block,

@@ -16,6 +16,7 @@ const T = Math.floor(Date.now() / 1000) - 60 - SPAN_S;
 const STEP = 100_000;
 
 const hex = (width: number, number: string) => `concat('0x', leftPad(lower(hex(toUInt64(${number}))), ${width}, '0'))`;
+const hashBytes = (number: string) => `unhex(leftPad(hex(toUInt64(${number})), 64, '0'))`;
 const id = (width: number, n: number) => `0x${n.toString(16).padStart(width, '0')}`;
 /** Builder code of every tenth fill. */
 export const BUILDER = id(64, 0xbb);
@@ -48,10 +49,10 @@ export async function fillVenue(product: Product, venue: Venue, onProgress: (ste
     (
       from,
       rows,
-    ) => `INSERT INTO fills (id, block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
+    ) => `INSERT INTO fills (block_number, log_index, timestamp, tx_hash, exchange_version, order_hash, maker, taker, is_taker_order, side,
       token_id, usdc, shares, fee, builder, _offset)
-    SELECT toString(number), ${FIRST_BLOCK} + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), ${hex(64, 'intDiv(number, 3)')},
-      2, ${hex(64, '7000000000 + number')}, ${w(1)}, ${w(2)}, number % 3 = 2, if(cityHash64(number, 5) % 2 = 0, 'SELL', 'BUY'),
+    SELECT ${FIRST_BLOCK} + intDiv(number, 10), number % 10, toDateTime(${T} + intDiv(number * ${SPAN_S}, ${fills}), 'UTC'), ${hashBytes('intDiv(number, 3)')},
+      2, ${hashBytes('7000000000 + number')}, ${w(1)}, ${w(2)}, number % 3 = 2, if(cityHash64(number, 5) % 2 = 0, 'SELL', 'BUY'),
       toUInt256(9000000 + ${skewed(tokens, 3)}), (1 + cityHash64(number, 6) % 99) * 10000, 1000000, 0, if(cityHash64(number, 10) % 10 = 0, '${BUILDER}', ''), 1000000000 + number
     FROM numbers(${from}, ${rows})`,
   );

@@ -240,10 +240,10 @@ describe('the cluster schema on the engine', () => {
   it('a repeated token has no effect through the Distributed table and in the targets of its views', async () => {
     const insert = (token: string) =>
       run(
-        `INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, order_hash, builder, token_id, usdc, shares)
+        `INSERT INTO fills (block_number, log_index, timestamp, maker, taker, order_hash, builder, token_id, usdc, shares)
          SETTINGS distributed_foreground_insert = 1, async_insert = 0, insert_deduplication_token = '${token}', deduplicate_blocks_in_dependent_materialized_views = 1
-         SELECT toString(number), intDiv(number, 10), number % 10, toDateTime(1700000000 + number, 'UTC'), concat('m', toString(number % 3)), 't',
-           toString(number), if(number % 2 = 0, 'b', ''), number % 5, 100 + number, 200 FROM numbers(1000)`,
+         SELECT intDiv(number, 10), number % 10, toDateTime(1700000000 + number, 'UTC'), concat('m', toString(number % 3)), 't',
+           toFixedString(toString(number), 32), if(number % 2 = 0, 'b', ''), number % 5, 100 + number, 200 FROM numbers(1000)`,
       );
     const counts = () =>
       run(`SELECT (SELECT count() FROM fills), (SELECT count() FROM fills_by_wallet), (SELECT count() FROM fills_by_token),

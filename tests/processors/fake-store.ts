@@ -1,12 +1,14 @@
+import { readRowBinary } from '../../infra/clickhouse/row-binary.fixture.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 
 /** Tables that survive a crash of the sink. */
 export interface FakeTables {
-  readonly lines: Map<string, string[]>;
+  /** Rows by table, values as text. */
+  readonly rows: Map<string, (readonly string[])[]>;
   readonly tokens: Set<string>;
 }
 
-export const createFakeTables = (): FakeTables => ({ lines: new Map(), tokens: new Set() });
+export const createFakeTables = (): FakeTables => ({ rows: new Map(), tokens: new Set() });
 
 /**
  * In-memory tables with deduplication tokens. `onInsert` runs before (`committed` false) and after (`committed` true) every insert and may
@@ -18,8 +20,7 @@ export function createFakeStore(
 ): TableStore {
   return {
     async query<T>(_sql: string, params: Readonly<Record<string, unknown>> = {}) {
-      const rows = (tables.lines.get('chunks') ?? [])
-        .map((line) => line.split('\t'))
+      const rows = (tables.rows.get('chunks') ?? [])
         .filter(([sink, topic, partition]) => {
           return sink === params.sink && topic === params.topic && Number(partition) === params.partition;
         })
@@ -27,13 +28,13 @@ export function createFakeStore(
         .sort((a, b) => Number(b.first_offset) - Number(a.first_offset));
       return rows.slice(0, 1) as T[];
     },
-    async insertBytes(table, _format, lines, { dedupToken } = {}) {
+    async insertBytes(table, _format, body, { dedupToken } = {}) {
       onInsert(table, false);
       if (dedupToken === undefined || !tables.tokens.has(dedupToken)) {
         if (dedupToken !== undefined) tables.tokens.add(dedupToken);
-        const rows = tables.lines.get(table) ?? [];
-        rows.push(...Buffer.from(lines).toString('utf8').split('\n').slice(0, -1));
-        tables.lines.set(table, rows);
+        const rows = tables.rows.get(table) ?? [];
+        rows.push(...readRowBinary(body));
+        tables.rows.set(table, rows);
       }
       onInsert(table, true);
     },

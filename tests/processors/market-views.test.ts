@@ -16,8 +16,8 @@ beforeAll(async () => {
   client = engine.client;
   const run = (sql: string) => client.command(sql);
   // Token n of condition n / 2: fills of all, quotes of the first three quarters, settlements of the first quarter.
-  await run(`INSERT INTO fills (id, block_number, log_index, timestamp, maker, taker, token_id, usdc, shares, is_taker_order, side)
-    SELECT toString(number), number, 0, 1790000000 + number, 'm', 't', number % ${TOKENS}, 300000, 1000000, false, 'BUY' FROM numbers(${TOKENS * 2})`);
+  await run(`INSERT INTO fills (block_number, log_index, timestamp, maker, taker, token_id, usdc, shares, is_taker_order, side)
+    SELECT number, 0, 1790000000 + number, 'm', 't', number % ${TOKENS}, 300000, 1000000, false, 'BUY' FROM numbers(${TOKENS * 2})`);
   await run(`INSERT INTO token_quotes (token_id, condition_id, outcome_index, price, bid, ask, updated_at)
     SELECT number, toString(intDiv(number, 2)), number % 2, 0.5, if(number % 3 = 0, NULL, 0.4), if(number % 3 = 0, NULL, 0.5), 1790000000 FROM numbers(${(TOKENS / 4) * 3})`);
   await run(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp)

@@ -44,15 +44,15 @@ const blocks = (count: number): Buffer[] =>
   ]).flat();
 
 const contents = (tables: FakeTables) =>
-  Object.fromEntries([...tables.lines].filter(([table]) => table !== 'chunks').map(([table, rows]) => [table, rows]));
+  Object.fromEntries([...tables.rows].filter(([table]) => table !== 'chunks').map(([table, rows]) => [table, rows]));
 
 describe('sink', () => {
   it('writes the rows of its kinds and skips other records', async () => {
     const tables = createFakeTables();
     const { sink } = smallSink(chainSink, await logWith(blocks(5)), createFakeStore(tables));
     await runToEnd(sink);
-    expect(tables.lines.get('blocks')?.map((line) => line.split('\t')[0])).toEqual(['0', '1', '2', '3', '4']);
-    expect([...tables.lines.keys()].sort()).toEqual(['blocks', 'chunks']);
+    expect(tables.rows.get('blocks')?.map(([number]) => number)).toEqual(['0', '1', '2', '3', '4']);
+    expect([...tables.rows.keys()].sort()).toEqual(['blocks', 'chunks']);
   });
 
   it('writes the rows of an uninterrupted run when it dies at any step, with a lost request or a lost response', async () => {
@@ -157,12 +157,22 @@ describe('sink', () => {
     const good = codec.encode('trade', createTestTrade(1, 0));
     const tooLarge = codec.encode('trade', createTestTrade(1, 1, { usdc: 2n ** 64n }));
     const badToken = codec.encode('trade', createTestTrade(1, 2, { token_id: 'seven' }));
+    const badHash = codec.encode('trade', createTestTrade(1, 3, { order_hash: `0x${'0'.repeat(63)}g` }));
     const foreign = codec.encode('catalog_tag', { id: '1', slug: 's', label: 'l' });
-    const log = await logWith([Buffer.from('nonsense'), tooLarge, good, badToken, foreign, null, good.subarray(0, 30)]);
+    const log = await logWith([
+      Buffer.from('nonsense'),
+      tooLarge,
+      good,
+      badToken,
+      foreign,
+      null,
+      good.subarray(0, 30),
+      badHash,
+    ]);
     const tables = createFakeTables();
     const { sink, metrics } = smallSink(fillsSink, log, createFakeStore(tables), 100);
     await runToEnd(sink);
-    expect(tables.lines.get('fills')).toHaveLength(1);
+    expect(tables.rows.get('fills')).toHaveLength(1);
     const letters = log.all('dead.letters').map((record) => {
       const event = codec.decode(record.value as Buffer);
       if (event.kind !== 'dead_letter') throw new Error(event.kind);
@@ -174,8 +184,9 @@ describe('sink', () => {
       ['chain.final-0-3', 'processors/fills', expect.stringMatching(/fills\.token_id: seven/)],
       ['chain.final-0-4', 'processors/fills', expect.stringMatching(/catalog_tag/)],
       ['chain.final-0-6', 'processors/fills', expect.stringMatching(/trade/)],
+      ['chain.final-0-7', 'processors/fills', expect.stringMatching(/fills\.order_hash: 0x0+g/)],
     ]);
-    expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_dead_letters_total')).toMatch(/\} 5$/m);
+    expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_dead_letters_total')).toMatch(/\} 6$/m);
   });
 
   it('sets no lag gauge after removeMetrics, also for a pending state request', async () => {
@@ -213,7 +224,7 @@ describe('sink', () => {
     }, 1);
     await runToEnd(sink);
     clearInterval(watch);
-    expect(tables.lines.get('fills')).toHaveLength(6);
+    expect(tables.rows.get('fills')).toHaveLength(6);
     expect(seen).toMatch(/connection refused/);
     expect((await sink.state()).lastError).toBeUndefined();
   });

@@ -10,8 +10,8 @@ import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
 import { chunksTable } from '../../processors/sink/chunk-recorder.js';
 import * as columns from '../../processors/sink/columns.js';
-import { defineTable } from '../../processors/sink/sink-definition.js';
-import type { TableStore } from '../../processors/sink/table-store.js';
+import { defineTable, encodeRows } from '../../processors/sink/sink-definition.js';
+import { SINK_FORMAT, type TableStore } from '../../processors/sink/table-store.js';
 import { socialSink } from '../../processors/social/sink.js';
 import { usageSink } from '../../processors/usage/sink.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
@@ -101,12 +101,21 @@ describe('tables', () => {
       second: columns.dateTime,
       f: columns.float64,
       side: columns.enum8('BUY', 'SELL'),
+      tiny: columns.uint8,
+      small: columns.uint16,
+      wide: columns.uint64,
+      signed: columns.int64,
+      flag: columns.bool,
+      word: columns.lowCardinality,
+      wides: columns.uint64Array,
+      bigs: columns.uint256Array,
+      maybe: columns.nullable(columns.decimal38(18)),
     });
     const ddl = table.columns.map((name, index) => `${name} ${table.types[index]}`).join(', ');
     await client.command(`CREATE TABLE nasty (${ddl}) ENGINE = MergeTree ORDER BY n`);
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.constantFrom('\\N', "\\'", 'a\tb\nc\\d', '\r\n', '', "[']", '\0', '\b\f'),
+      fc.constantFrom('\\N', "\\'", 'a\tb\nc\\d', '\r\n', '', "[']", '\0', '\b\f', '€'.repeat(100), 'x'.repeat(20_000)),
     );
     const limit = 10n ** 38n - 1n;
     const row = fc.record({
@@ -119,14 +128,24 @@ describe('tables', () => {
       second: fc.integer({ min: 0, max: 2 ** 32 - 1 }).map((seconds) => seconds * 1000),
       f: fc.double({ noNaN: true, noDefaultInfinity: true }),
       side: fc.constantFrom('BUY' as const, 'SELL' as const),
+      tiny: fc.integer({ min: 0, max: 255 }),
+      small: fc.integer({ min: 0, max: 65_535 }),
+      wide: fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })),
+      signed: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      flag: fc.boolean(),
+      word: fc.constantFrom('', 'yes', 'ü€😀'),
+      wides: fc.array(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), { maxLength: 3 }),
+      bigs: fc.array(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(String), { maxLength: 3 }),
+      maybe: fc.option(fc.constantFrom(-limit, -1n, 0n, limit)),
     });
     const rows = fc.sample(row, 400).map((values, n) => ({ n, ...values }));
-    const body = Buffer.from(rows.map(table.line).join(''));
-    await client.insertBytes('nasty', 'TabSeparated', body, { columns: table.columns });
+    await client.insertBytes('nasty', SINK_FORMAT, encodeRows(table, rows), { columns: table.columns });
     const back = await client.query<Record<string, string | number | string[] | null>>(
       `SELECT n, hex(s) AS s, if(isNull(opt), NULL, hex(assumeNotNull(opt))) AS opt, arrayMap(x -> hex(x), list) AS list,
         toString(big) AS big, toString(price) AS price,
-        toUnixTimestamp64Milli(at) AS at, toUnixTimestamp(second) AS second, toString(reinterpretAsUInt64(f)) AS f, side
+        toUnixTimestamp64Milli(at) AS at, toUnixTimestamp(second) AS second, toString(reinterpretAsUInt64(f)) AS f, side,
+        toString(tiny) AS tiny, toString(small) AS small, toString(wide) AS wide, toString(signed) AS signed, toString(flag) AS flag, word,
+        arrayMap(x -> toString(x), wides) AS wides, arrayMap(x -> toString(x), bigs) AS bigs, toString(maybe * toDecimal256('1000000000000000000', 0)) AS maybe
        FROM nasty ORDER BY n`,
     );
     const hex = (value: string) => Buffer.from(value).toString('hex').toUpperCase();
@@ -146,7 +165,23 @@ describe('tables', () => {
       ]);
       expect([Number(found.at), Number(found.second)]).toEqual([sent.at, sent.second / 1000]);
       expect(found.f).toBe(bits(sent.f === 0 ? 0 : sent.f));
+      expect([found.tiny, found.small, found.wide, found.signed, found.flag, found.word]).toEqual(
+        [sent.tiny, sent.small, sent.wide, sent.signed, sent.flag, sent.word].map(String),
+      );
+      expect([found.wides, found.bigs]).toEqual([sent.wides.map(String), sent.bigs]);
+      expect(found.maybe).toBe(sent.maybe === null ? null : String(sent.maybe));
     });
+  });
+
+  it('reject the rows of a process whose types differ, and store none', async () => {
+    const client = await freshDatabase();
+    await client.command('CREATE TABLE changed (n UInt64, hash FixedString(32)) ENGINE = MergeTree ORDER BY n');
+    const older = defineTable('changed', { n: columns.uint64, hash: columns.string });
+    const body = encodeRows(older, [{ n: 1, hash: 'x'.repeat(32) }]);
+    await expect(client.insertBytes('changed', SINK_FORMAT, body, { columns: older.columns })).rejects.toThrow(
+      /Type of 'hash' must be FixedString\(32\), not String/,
+    );
+    expect(await client.query('SELECT count() AS n FROM changed')).toEqual([{ n: '0' }]);
   });
 
   it('equal those of an uninterrupted run, views included, when the sink dies at any insert', async () => {
@@ -275,18 +310,20 @@ describe('the index of order hashes', () => {
     const logger = silentLogger();
     const before = migrations.filter((migration) => migration.id < '0006');
     await migrate({ client, migrations: before, logger });
+    const orderHash = `'0x' || leftPad(toString({part:UInt64}), 64, '0')`;
+    const order = '3'.padStart(64, '0');
     // Four months, so four parts of one granule each; every order is in one of them.
     for (let part = 0; part < 4; part++) {
       await client.command(
-        `INSERT INTO fills (id, block_number, log_index, order_hash, timestamp) SELECT toString(number), {part:UInt64}, number, 'order-' || toString({part:UInt64}), 1780000000 + {part:UInt64} * 2678400 FROM numbers(100)`,
+        `INSERT INTO fills (id, block_number, log_index, order_hash, timestamp) SELECT toString(number), {part:UInt64}, number, ${orderHash}, 1780000000 + {part:UInt64} * 2678400 FROM numbers(100)`,
         { part },
       );
     }
     await migrate({ client, migrations, logger });
     const granules = async () => {
       const plan = await client.query<{ explain: string }>(
-        `EXPLAIN indexes = 1 SELECT id FROM fills WHERE order_hash = {order:String}`,
-        { order: 'order-3' },
+        `EXPLAIN indexes = 1 SELECT block_number FROM fills WHERE order_hash = unhex({order:String})`,
+        { order },
       );
       return plan
         .map((row) => /Granules: (\S+)/.exec(row.explain)?.[1])
@@ -295,8 +332,8 @@ describe('the index of order hashes', () => {
     };
     await expect.poll(granules, { timeout: 20_000 }).toBe('1/4');
     const [row] = await client.query<{ found: string }>(
-      `SELECT count() AS found FROM fills WHERE order_hash = {order:String}`,
-      { order: 'order-3' },
+      `SELECT count() AS found FROM fills WHERE order_hash = unhex({order:String})`,
+      { order },
     );
     expect(row?.found).toBe('100');
   });

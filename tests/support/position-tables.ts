@@ -3,6 +3,7 @@ import { computeBlockActivity } from '../../processors/activity/block-activity.j
 import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
 import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
+import { RowBuffer } from '../../processors/sink/row-buffer.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import { SINK_FORMAT } from '../../processors/sink/table-store.js';
 import { createHolding, type Holding } from '../../schemas/accounting/holding.js';
@@ -15,18 +16,20 @@ export async function insertRecords(
   sink: SinkDefinition,
   records: readonly { readonly event: AnyEvent; readonly partition: number; readonly offset: number }[],
 ): Promise<void> {
-  const lines = new Map<string, { columns: readonly string[]; text: string }>();
+  const inserts = new Map<string, { columns: readonly string[]; rows: RowBuffer }>();
   const ends = new Map<number, number>();
   for (const { event, partition, offset } of records) {
     sink.rows(event, { partition, offset, timestampMs: 0 }, (table, row) => {
-      const into = lines.get(table.name) ?? { columns: table.columns, text: '' };
-      into.text += table.line(row);
-      lines.set(table.name, into);
+      const into = inserts.get(table.name) ?? { columns: table.columns, rows: new RowBuffer(table.header) };
+      table.write(into.rows, row);
+      inserts.set(table.name, into);
     });
     ends.set(partition, Math.max(ends.get(partition) ?? 0, offset + 1));
   }
-  for (const [table, { columns, text }] of lines)
-    await clickhouse.insertBytes(table, SINK_FORMAT, Buffer.from(text), { columns });
+  for (const [table, { columns, rows }] of inserts) {
+    rows.commit();
+    await clickhouse.insertBytes(table, SINK_FORMAT, rows.content(), { columns });
+  }
   await clickhouse.insertRows(
     'sink_progress',
     [...ends].map(([partition, next_offset]) => ({

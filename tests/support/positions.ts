@@ -3,14 +3,16 @@ import { computeBlockActivity } from '../../processors/activity/block-activity.j
 import { createTokens } from '../../processors/activity/tokens.js';
 import { applyActivity } from '../../processors/positions/apply-activity.js';
 import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
+import { RowBuffer } from '../../processors/sink/row-buffer.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
+import { SINK_FORMAT } from '../../processors/sink/table-store.js';
 import { createHolding, type Holding } from '../../schemas/accounting/holding.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { ActivityState, PnlEvent, WalletActivity } from '../../schemas/types.gen.js';
 import { address } from './rows.js';
 import { alice, bob, carol, comboYes, rain, rainNo, rainYes, snow, snowNo, snowYes, T, tx } from './venue.js';
 
-/** Rows sent at once: an insert into a table with views takes a multiple of its text. */
+/** Rows sent at once: an insert into a table with views takes a multiple of its bytes. */
 const ROWS_PER_INSERT = 5_000;
 
 /** Rows of records in the tables of a sink, as it writes them; the position of a record in the list is its offset. */
@@ -20,16 +22,18 @@ export async function insertRecords(
   records: readonly AnyEvent[],
 ): Promise<void> {
   for (let start = 0; start < records.length; start += ROWS_PER_INSERT) {
-    const lines = new Map<string, { readonly columns: readonly string[]; text: string }>();
+    const inserts = new Map<string, { readonly columns: readonly string[]; readonly rows: RowBuffer }>();
     records.slice(start, start + ROWS_PER_INSERT).forEach((record, n) => {
       definition.rows(record, { partition: 0, offset: start + n, timestampMs: 0 }, (table, row) => {
-        const found = lines.get(table.name) ?? { columns: table.columns, text: '' };
-        found.text += (table.line as (row: unknown) => string)(row);
-        lines.set(table.name, found);
+        const found = inserts.get(table.name) ?? { columns: table.columns, rows: new RowBuffer(table.header) };
+        table.write(found.rows, row);
+        inserts.set(table.name, found);
       });
     });
-    for (const [name, { columns, text }] of lines)
-      await clickhouse.insertBytes(name, 'TabSeparated', Buffer.from(text), { columns });
+    for (const [name, { columns, rows }] of inserts) {
+      rows.commit();
+      await clickhouse.insertBytes(name, SINK_FORMAT, rows.content(), { columns });
+    }
   }
 }
 

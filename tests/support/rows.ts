@@ -1,3 +1,8 @@
+import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { fillsTable } from '../../processors/fills/sink.js';
+import { encodeRows } from '../../processors/sink/sink-definition.js';
+import { SINK_FORMAT } from '../../processors/sink/table-store.js';
+
 /** Rows of the tables with defaults for every column; tests provide the relevant ones. */
 export interface FillInput {
   readonly block: number;
@@ -21,12 +26,17 @@ export interface FillInput {
 export const hex32 = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
-export function fillRow(fill: FillInput): object {
+type FillsRow = Parameters<typeof fillsTable.write>[1];
+
+/** Inserts rows of `fills` in the format of the sinks: JSON has no form for hashes as bytes. */
+export const insertFills = (clickhouse: ClickHouse, rows: readonly FillsRow[]): Promise<void> =>
+  clickhouse.insertBytes(fillsTable.name, SINK_FORMAT, encodeRows(fillsTable, rows), { columns: fillsTable.columns });
+
+export function fillRow(fill: FillInput): FillsRow {
   return {
-    id: `${fill.txHash}-${fill.logIndex}`,
     block_number: fill.block,
     log_index: fill.logIndex,
-    timestamp: fill.timestampS,
+    timestamp: fill.timestampS * 1000,
     tx_hash: fill.txHash,
     exchange: address(0xe),
     exchange_version: fill.version ?? 2,

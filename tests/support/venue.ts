@@ -5,6 +5,7 @@ import {
   type FillInput,
   fillRow,
   hex32,
+  insertFills,
   type MarketInput,
   marketRow,
   tokenRows,
@@ -253,7 +254,7 @@ export const walletEvents: readonly WalletEventInput[] = [
 
 export async function insertVenue(clickhouse: ClickHouse): Promise<void> {
   const markets = [snow, rain, hail];
-  await clickhouse.insertRows('fills', fills.map(fillRow));
+  await insertFills(clickhouse, fills.map(fillRow));
   await clickhouse.insertRows('wallet_events', walletEvents.map(walletEventRow));
   await clickhouse.insertRows('markets', markets.map(marketRow));
   await clickhouse.insertRows('tokens', markets.flatMap(tokenRows));
