@@ -11,8 +11,20 @@ const WALLETS = 20_000;
 const TOKENS = 3_000;
 
 const word = (value: bigint | number): string => BigInt(value).toString(16).padStart(64, '0');
-const hash = (prefix: string, value: number): Hex =>
-  `0x${prefix}${value.toString(16).padStart(64 - prefix.length, '0')}`;
+const seeds = { block: 0, order: 1_000_000_000, transaction: 2_000_000_000 };
+
+/** 32 bytes of a serial number that compress as little as a real hash. */
+function hash(kind: keyof typeof seeds, serial: number): Hex {
+  let state = seeds[kind] + serial;
+  let digits = '';
+  for (let word = 0; word < 8; word++) {
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    digits += ((mixed ^ (mixed >>> 16)) >>> 0).toString(16).padStart(8, '0');
+  }
+  return `0x${digits}`;
+}
 /** Deterministic hash of a serial number to [0, modulo). */
 const spread = (serial: number, modulo: number): number => (serial * 2_654_435_761) % modulo;
 const wallet = (n: number): string => word((0xa11cen << 100n) + BigInt(n) * 0x9e3779b97f4a7c15n);
@@ -31,7 +43,7 @@ function fillLog(block: number, index: number): RpcLog {
     address: EXCHANGE_V2,
     topics: [
       ORDER_FILLED_V2,
-      hash('0d', serial),
+      hash('order', serial),
       `0x${maker}`,
       `0x${isTakerFill ? EXCHANGE_V2.slice(2).padStart(64, '0') : taker}`,
     ],
@@ -45,8 +57,8 @@ function fillLog(block: number, index: number): RpcLog {
       word(0),
     ].join('')}`,
     blockNumber: `0x${block.toString(16)}`,
-    blockHash: hash('bb', block),
-    transactionHash: hash('7e', transaction),
+    blockHash: hash('block', block),
+    transactionHash: hash('transaction', transaction),
     transactionIndex: `0x${Math.floor(index / FILLS_PER_TRANSACTION).toString(16)}`,
     logIndex: `0x${index.toString(16)}`,
   };
@@ -56,8 +68,8 @@ function fillLog(block: number, index: number): RpcLog {
 export function fillBlock(number: number): SourceBlock {
   return {
     number,
-    hash: hash('bb', number),
-    parentHash: hash('bb', number - 1),
+    hash: hash('block', number),
+    parentHash: hash('block', number - 1),
     timestampS: 1_790_000_000 + number * 2,
     txCount: TRANSACTIONS_PER_BLOCK,
     logs: Array.from({ length: FILLS_PER_BLOCK }, (_, index) => fillLog(number, index)),
