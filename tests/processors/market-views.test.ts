@@ -5,6 +5,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { livePriceSelect } from '../../processors/markets/current-price.js';
 import { migrations } from '../../processors/migrations.js';
 import { comboTables } from '../../processors/positions/combo-tables.js';
+import { unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 
 let engine: TestClickHouse;
@@ -213,6 +214,25 @@ describe('open interest and status', () => {
       realized: String(wins - losses),
       loss: String(-losses),
     });
+  });
+});
+
+describe('unrealizedPnlSql', () => {
+  // Shares, average price, price, by hand: shares x price - shares x average, each to the nearest base unit, halves away from zero.
+  it.each([
+    [132_394_178, '-0.162671374458433643', 0.5, 66_197_089 + 21_536_743],
+    [3, '-0.5', 0, 2],
+    [3, '0.5', 1, 3 - 2],
+    [1, '-0.4', 0, 0],
+    [1_000_001, '0.3333335', 0.25, 250_000 - 333_334],
+  ])('of %i base units bought at %s, at %d is %i', async (size, average, price, expected) => {
+    const [row] = await client.query<{ pnl: string }>(
+      `SELECT toString(${unrealizedPnlSql('p', 'q')}) AS pnl FROM
+        (SELECT toUInt64({size:UInt64}) AS size, toUInt64(0) AS received, CAST({average:String} AS Decimal(38, 18)) AS avg_price) AS p,
+        (SELECT {price:Float64} AS price, 'settlement' AS source) AS q`,
+      { size, average, price },
+    );
+    expect(Number(row?.pnl)).toBe(expected);
   });
 });
 
