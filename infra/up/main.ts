@@ -92,13 +92,13 @@ async function reportStartup(deps: {
   const startedMs = Date.now();
   let reportedFailure = false;
   const probeApi = async () => {
-    if (key === null) return (await probe(`${addresses.api}/healthz`))?.status === 200;
+    if (key === null) return { responds: (await probe(`${addresses.api}/healthz`))?.status === 200, sources: [] };
     const sources = await sourceSummaries(addresses.api, key);
     // The start-up text says by how many days a recording is shifted.
-    return config.sources.mode === 'recorded' ? areSourcesDescribed(sources) : sources.length > 0;
+    const responds = config.sources.mode === 'recorded' ? areSourcesDescribed(sources) : sources.length > 0;
+    return { responds, sources };
   };
-  const banner = async (summary: ReadinessSummary) => {
-    const sources = key === null ? [] : await sourceSummaries(addresses.api, key);
+  const banner = (summary: ReadinessSummary, sources: readonly SourceSummary[]) => {
     const { analystDatabase: database, user, password: externalPassword, embedded, analyst } = config.clickhouse;
     // The embedded engine accepts local analysts without a password.
     const externalUser = externalPassword === '' ? null : user;
@@ -110,11 +110,11 @@ async function reportStartup(deps: {
   };
   let reportedDown = 0;
   const checkOnce = async (): Promise<boolean> => {
-    const [summary, apiResponds] = [await supervisor.readReadiness(), await probeApi()];
+    const [summary, api] = [await supervisor.readReadiness(), await probeApi()];
     if (signal.aborted) return true;
     const { failing, down } = summary;
-    if (failing.length === 0 && (apiResponds || down.length > 0)) {
-      if (down.length > reportedDown || (down.length === 0 && !reportedFailure)) await banner(summary);
+    if (failing.length === 0 && (api.responds || down.length > 0)) {
+      if (down.length > reportedDown || (down.length === 0 && !reportedFailure)) banner(summary, api.sources);
       else if (down.length === 0) view.print(STARTED_MESSAGE);
       return true;
     }
@@ -122,7 +122,7 @@ async function reportStartup(deps: {
       reportedFailure = true;
       reportedDown = down.length;
       const noReason = failing.length + down.length === 0;
-      await banner(noReason ? { ...summary, failing: ['api: does not respond as expected yet'] } : summary);
+      banner(noReason ? { ...summary, failing: ['api: does not respond as expected yet'] } : summary, api.sources);
     }
     return false;
   };
