@@ -6,6 +6,7 @@ import { settlementTargets, watchedAddresses, watchedTopics } from './chain/cont
 import { createImportedChainSource } from './chain/imported/imported-source.js';
 import { polygonChainId } from './chain/order-abi.js';
 import { createRecordedChainSource } from './chain/recorded/recorded-source.js';
+import type { NetworkState } from './chain/rpc/rpc-source.js';
 import type { ChainSource } from './chain/source.js';
 import { isUnread } from './chain/unread-events.js';
 import type { Imported } from './shared/imported/open-imported.js';
@@ -18,10 +19,12 @@ export async function openChainSource(deps: {
   imported: Imported | null;
   /** Shared with the catalogue source, so that both play the same windows. */
   liveMarkets?: LiveMarkets;
+  /** Of a live node. */
+  network: NetworkState;
   metrics: Metrics;
   logger: Logger;
 }): Promise<ChainSource> {
-  const { sources, imported, metrics, logger } = deps;
+  const { sources, imported, network, metrics, logger } = deps;
   if (imported !== null) return createImportedChainSource(imported);
   if (sources.mode === 'recorded') {
     return createRecordedChainSource({
@@ -41,6 +44,7 @@ export async function openChainSource(deps: {
     filter: { addresses: watchedAddresses, topics: watchedTopics, skips: isUnread },
     pendingTo: settlementTargets,
     chainId: polygonChainId,
+    network,
     logger,
     metrics,
   });

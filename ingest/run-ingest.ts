@@ -159,8 +159,9 @@ async function runSources(deps: {
         signal,
         onFailed: (reason) => status.update({ connected: false, detail: reason.slice(0, 500) }),
       });
+    const network = { isVerified: false };
     const runChainSource = async () => {
-      const source = await openChainSource({ sources, recording, imported, liveMarkets, metrics, logger });
+      const source = await openChainSource({ sources, recording, imported, liveMarkets, network, metrics, logger });
       const close = () => void source.close();
       signal.addEventListener('abort', close, { once: true });
       try {

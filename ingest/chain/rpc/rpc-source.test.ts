@@ -4,7 +4,7 @@ import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import type { Hex, LiveEvent, RpcLog, SourceBlock } from '../source.js';
 import { type FakeNode, hash, type Request, startFakeNode } from './fake-node.fixture.js';
-import { createRpcSource, type RpcSourceOptions } from './rpc-source.js';
+import { createRpcSource, type NetworkState, type RpcSourceOptions } from './rpc-source.js';
 
 const EXCHANGE: Hex = '0xe111180000d2663c0091e4f400237545b87b996b';
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -22,6 +22,7 @@ function sourceOf(
   options: Partial<RpcSourceOptions> = {},
   startBlock?: number,
   skips: (log: RpcLog) => boolean = () => false,
+  network?: NetworkState,
 ) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const source = createRpcSource({
@@ -31,6 +32,7 @@ function sourceOf(
     filter: { addresses: [EXCHANGE], topics: [hash(1)], skips },
     pendingTo: [EXCHANGE],
     chainId: 137,
+    network,
     logger: silentLogger(),
     metrics,
     options: { retryPolicy: { attempts: 4, baseMs: 1, maxMs: 2 }, ...options },
@@ -237,6 +239,19 @@ describe('finality', () => {
     const { source } = sourceOf(fake);
     await expect(source.historyRange(null, never)).rejects.toThrow(FatalError);
     await expect(listen(source).done).rejects.toThrow('chain id 1');
+  });
+  it('of another network is an error to be retried when the process has read the right one from it', async () => {
+    let chainId = '0x89';
+    const fake = await node({ override: ({ method }) => (method === 'eth_chainId' ? { result: chainId } : undefined) });
+    const network = { isVerified: false };
+    await sourceOf(fake, {}, undefined, undefined, network).source.historyRange(null, never);
+    chainId = '0x1';
+    const restarted = sourceOf(fake, {}, undefined, undefined, network).source;
+    const failure = await restarted.historyRange(null, never).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RetryableError);
+    expect(String(failure)).toMatch(/chain id 1 instead of 137, which it had before/);
+    chainId = '0x89';
+    await restarted.historyRange(null, never);
   });
 });
 

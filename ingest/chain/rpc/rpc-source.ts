@@ -1,4 +1,4 @@
-import { FatalError } from '../../../infra/errors.js';
+import { FatalError, RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { ChainSource, Hex, HistoryRange, RpcLog, SourceBlock } from '../source.js';
@@ -21,9 +21,16 @@ export interface RpcSourceOptions {
   readonly batchSize: number;
 }
 
+/** Shared by the sources that a process opens one after another. */
+export interface NetworkState {
+  /** The node has had the configured chain id: another one is an error of the node, not of the configuration. */
+  isVerified: boolean;
+}
+
 /**
  * Chain source of a live node: HTTP for reads, WebSocket for heads and the mempool. `startBlock` is the first block of an empty log;
- * default: the finalised block. Errors: FatalError for a network other than `chainId`, RetryableError for an unreachable node.
+ * default: the finalised block. Errors: FatalError for a network other than `chainId` unless `network` is
+ * verified, RetryableError for an unreachable node.
  */
 export function createRpcSource(deps: {
   rpcUrl: string;
@@ -33,12 +40,13 @@ export function createRpcSource(deps: {
   /** Contracts whose pending transactions are reported, lower case. */
   pendingTo: readonly Hex[];
   chainId: number;
+  network?: NetworkState;
   logger: Logger;
   metrics: Metrics;
   now?: () => number;
   options?: Partial<RpcSourceOptions>;
 }): ChainSource {
-  const { filter, metrics, options = {} } = deps;
+  const { filter, metrics, network = { isVerified: false }, options = {} } = deps;
   const now = deps.now ?? Date.now;
   const retryPolicy = options.retryPolicy ?? defaultRetryPolicy;
   const host = new URL(deps.rpcUrl).host;
@@ -60,11 +68,12 @@ export function createRpcSource(deps: {
     if (checked) return;
     const chainId = await client.request('eth_chainId', []);
     if (Number(chainId) !== deps.chainId) {
-      throw new FatalError(
-        `The node at ${host} has chain id ${Number(chainId)} instead of ${deps.chainId}: check POLYGON_RPC_URL`,
-      );
+      const problem = `The node at ${host} has chain id ${Number(chainId)} instead of ${deps.chainId}`;
+      if (network.isVerified) throw new RetryableError(`${problem}, which it had before`);
+      throw new FatalError(`${problem}: check POLYGON_RPC_URL`);
     }
     checked = true;
+    network.isVerified = true;
   };
   const retry = <T>(what: string, attempt: () => Promise<T>, signal: AbortSignal = closing.signal) =>
     withRetry(`${host}: ${what}`, signal, retryPolicy, attempt);
