@@ -26,17 +26,18 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      // `npm run test:containers` only: on two cores they make CI take 26 to 32 minutes.
+      // In CI and for `npm run test:containers`.
       ...(runsContainers
         ? [{ extends: true as const, test: { name: 'containers', include: containerTests, exclude: outside } }]
         : []),
-      // Each file has a process of its own: the embedded engine allows one data directory per process.
+      // Start processes or the embedded engine. Files share workers here too: to import the API in each takes a third of the time of a run.
       {
         extends: true,
         test: {
           name: 'integration',
           include: integrationTests,
           exclude: [...outside, ...containerTests, ...(runsContainers ? serverTests : [])],
+          isolate: false,
         },
       },
       // Start no process and no engine. Files share workers: starting one takes longer than most of these files.

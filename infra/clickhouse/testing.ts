@@ -23,8 +23,8 @@ export interface TestClickHouse {
 /**
  * Starts the real embedded server with its engine inside the test's process, on a free port and an empty directory.
  *
- * The engine allows one data directory per process and vitest runs each file in a separate process, so start one server per test file in
- * `beforeAll` and stop it in `afterAll`; the tests of a file share it, each with separate tables or a separate database.
+ * The engine allows one open data directory per process, so start one server per test file in `beforeAll` and stop it in `afterAll`: the next file
+ * may run in the same process. The tests of a file share it, each with separate tables or a separate database.
  *
  *     let clickhouse: TestClickHouse;
  *     beforeAll(async () => { clickhouse = await startTestClickHouse(); });
