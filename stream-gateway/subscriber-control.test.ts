@@ -212,11 +212,12 @@ describe('a slow reader with on_slow skip', () => {
     await one.subscribe('trades', { on_slow: 'skip' });
     await one.subscribe('blocks');
     one.socket.pause();
-    // The library gives a closed connection little time to take the close frame.
     for (let seq = 1; seq <= 300 && (await metric('gateway_slow_closes_total')) === 0; seq++)
       await publish(trade(seq, '0xaa'));
     one.socket.resume();
-    expect(await one.closed).toMatchObject({ code: 1013 });
+    // The library checks every four seconds for closed connections that still have data to read, and cuts them: the close frame is lost then.
+    expect([1013, 1006]).toContain((await one.closed).code);
+    expect(await metric('gateway_slow_closes_total')).toBe(1);
   }, 60_000);
 });
 
