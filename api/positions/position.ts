@@ -27,16 +27,10 @@ export interface Position extends Completeness {
   readonly received: bigint;
   /** Cost per share bought, 18 decimals: of the shares in the position; for a closed position, total paid over total bought. */
   readonly avgPrice: bigint;
-  /** Cost of the shares in the position, including shares kept as fee. */
-  readonly cost: bigint;
   /** Before fees. */
   readonly realizedPnl: bigint;
   readonly totalBought: bigint;
   readonly boughtUsdc: bigint;
-  readonly soldUsdc: bigint;
-  readonly fees: bigint;
-  readonly feeCost: bigint;
-  readonly sentCost: bigint;
   readonly fills: number;
   readonly firstAtS: number;
   readonly lastAtS: number;
@@ -111,12 +105,7 @@ export function holderFrom(row: HolderRow, price: Price): Holder {
 export function positionFrom(row: PositionRow, price: Price): Position {
   return {
     ...holderFrom(row, price),
-    cost: BigInt(row.cost),
     boughtUsdc: BigInt(row.bought_usdc),
-    soldUsdc: BigInt(row.sold_usdc),
-    fees: BigInt(row.fees),
-    feeCost: BigInt(row.fee_cost),
-    sentCost: BigInt(row.sent_cost),
     lastAtS: Number(row.last_at),
     lastTradeAtS: secondsOf(row.last_trade_at),
     lastRedeemedAtS: secondsOf(row.last_redeemed_at),

@@ -11,15 +11,9 @@ export interface PositionRow {
   readonly received: string;
   /** Decimal text, 18 decimals. */
   readonly avg_price: string;
-  readonly cost: string;
   readonly realized_pnl: string;
   readonly total_bought: string;
   readonly bought_usdc: string;
-  readonly sold_usdc: string;
-  readonly fees: string;
-  readonly fee_shares: string;
-  readonly fee_cost: string;
-  readonly sent_cost: string;
   readonly fills: number | string;
   readonly unpriced: number | string;
   readonly first_at: number | string;
@@ -30,11 +24,9 @@ export interface PositionRow {
 
 /** Columns of a PositionRow, from the alias `p`: ClickHouse returns wide numbers as text. */
 export const positionColumns = `p.wallet AS wallet, p.token_id AS token, p.size AS size, p.received AS received,
-        p.avg_price AS avg_price, p.cost AS cost, p.realized_pnl AS realized_pnl, p.total_bought AS total_bought,
-        p.bought_usdc AS bought_usdc, p.sold_usdc AS sold_usdc, p.fees AS fees, p.fee_shares AS fee_shares,
-        p.fee_cost AS fee_cost, p.sent_cost AS sent_cost, p.fills AS fills, p.unpriced AS unpriced,
-        toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at, toUnixTimestamp(p.last_trade_at) AS last_trade_at,
-        toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
+        p.avg_price AS avg_price, p.realized_pnl AS realized_pnl, p.total_bought AS total_bought, p.bought_usdc AS bought_usdc,
+        p.fills AS fills, p.unpriced AS unpriced, toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at,
+        toUnixTimestamp(p.last_trade_at) AS last_trade_at, toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
 
 /** Positions of a wallet: open ones first, then by last activity, newest first. */
 export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
