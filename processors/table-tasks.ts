@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createClickHouse } from '../infra/clickhouse/client.js';
+import { type ClickHouse, createClickHouse } from '../infra/clickhouse/client.js';
 import type { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { migrate } from '../infra/clickhouse/migrations.js';
 import type { Config } from '../infra/config/config.js';
@@ -60,6 +60,8 @@ const sinkDefinitions = [
 ];
 /** Request timeout of an OPTIMIZE FINAL, sufficient for a table of any size. */
 const COMPACTION_TIMEOUT_MS = 12 * 3_600_000;
+/** Request timeout of a migration, which may convert every row. One that takes longer is tried again, and finds less to convert. */
+const MIGRATION_TIMEOUT_MS = 3_600_000;
 
 type StatefulProcessorDeps = Parameters<typeof createActivityProcessor>[0];
 
@@ -81,7 +83,7 @@ export function createTableTasks(options: {
   log: Log;
   codec: Codec;
   connection: Awaited<ReturnType<typeof clickHouseConnection>>;
-  clickhouse: ReturnType<typeof createClickHouse>;
+  clickhouse: ClickHouse;
   stores: StateStores;
   logger: Logger;
   metrics: Metrics;
@@ -97,11 +99,20 @@ export function createTableTasks(options: {
       return { run: processor.run, check: async () => statefulCheck(await processor.state()) };
     },
   });
+  /** Runs `work` with a client whose statements may take that long. */
+  const withTimeout = async <T>(requestTimeoutMs: number, work: (client: ClickHouse) => Promise<T>): Promise<T> => {
+    const client = createClickHouse({ ...connection, requestTimeoutMs }, { logger });
+    try {
+      return await work(client);
+    } finally {
+      await client.close();
+    }
+  };
   const progress = createProgressWriter({ store: clickhouse, logger });
   const chunkRecorder = createChunkRecorder({ store: clickhouse, shared: true });
   const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
   const schema = createSchemaCreation({
-    tables: () => migrate({ client: clickhouse, migrations, logger }),
+    tables: () => withTimeout(MIGRATION_TIMEOUT_MS, (client) => migrate({ client, migrations, logger })),
     views: () => publishViews(published),
     logger,
   });
@@ -157,15 +168,9 @@ export function createTableTasks(options: {
       async run(signal) {
         const { compactionEveryMs: everyMs } = config.clickhouse;
         if (everyMs === null) return aborted(signal);
-        const longTimeoutClient = createClickHouse(
-          { ...connection, requestTimeoutMs: COMPACTION_TIMEOUT_MS },
-          { logger },
+        await withTimeout(COMPACTION_TIMEOUT_MS, (client) =>
+          createCompactor({ clickhouse: client, everyMs, logger, metrics }).run(signal),
         );
-        try {
-          await createCompactor({ clickhouse: longTimeoutClient, everyMs, logger, metrics }).run(signal);
-        } finally {
-          await longTimeoutClient.close();
-        }
       },
     })),
     backgroundTask('raw-history', () => ({
