@@ -10,23 +10,17 @@ export interface MarketRow {
   readonly event_title: string | null;
   readonly outcomes: readonly string[];
   readonly tokens: readonly string[];
-  readonly outcome_prices: readonly string[];
   readonly active: SqlBool;
   readonly closed: SqlBool;
   readonly neg_risk: SqlBool;
-  readonly neg_risk_market_id: string | null;
-  readonly group_item_title: string | null;
   readonly volume: number;
   readonly liquidity: number;
-  readonly best_bid: number | null;
-  readonly best_ask: number | null;
   readonly end_ms: Millis;
   readonly tag_slugs: readonly string[];
 }
 
 const columns = `condition_id, question, slug, image, event_slug, event_title, outcomes, arrayMap(token -> toString(token), token_ids) AS tokens,
-        outcome_prices, active, closed, neg_risk, neg_risk_market_id, group_item_title, volume, liquidity, best_bid, best_ask,
-        toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs`;
+        active, closed, neg_risk, volume, liquidity, toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs`;
 
 export const marketsSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT ${columns} FROM markets FINAL WHERE condition_id IN {conditions:Array(String)}`,

@@ -2,18 +2,12 @@ import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 import { beyondParams, eventColumns, eventConditions, type PnlEventFilter } from './pnl-events.sql.js';
 
-/** Filter of combo events; null conditions do not filter. */
-export interface ComboFilter extends Omit<PnlEventFilter, 'wallet' | 'combosOnly'> {
-  /** null: all wallets. */
-  readonly wallet?: string | null;
-}
-
 const sortColumns = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
-/** One page of events and one row more, newest first. The newest version of each event is selected in the order of the table. */
-export function comboEventsSql(filter: ComboFilter, page: { readonly limit: number; readonly offset: number }): Sql {
+/** One page of events of combos and one row more, newest first. The newest version of each event is selected in the order of the table. */
+export function comboEventsSql(filter: PnlEventFilter, page: { readonly limit: number; readonly offset: number }): Sql {
   const conditions = eventConditions(filter);
-  const { wallet = null } = filter;
+  const { wallet } = filter;
   // pnl_events is sorted by wallet, combo_events is not.
   const table = wallet === null ? 'combo_events' : 'pnl_events';
   const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isComboSql('e.token_id')];

@@ -3,7 +3,6 @@ import type { ResponseCache } from '../cache/response-cache.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
 import type { Tables } from '../tables/port.js';
 import {
-  type ComboFilter,
   type ComboMarketRow,
   type ComboSort,
   type ComboStatus,
@@ -14,7 +13,7 @@ import {
   comboVolumesSql,
   type RankedCombo,
 } from './combos.sql.js';
-import { type PnlEventCursor, type PnlEventRow, pnlEventCursorOf } from './pnl-events.sql.js';
+import { type PnlEventCursor, type PnlEventFilter, type PnlEventRow, pnlEventCursorOf } from './pnl-events.sql.js';
 import type { Price } from './position.js';
 import type { PositionReader } from './reader.js';
 
@@ -37,7 +36,7 @@ export interface ComboMarket {
 export interface ComboReader {
   /** A page of position changes in combos, newest first. Events of different wallets arrive out of order. */
   events(
-    filter: ComboFilter,
+    filter: PnlEventFilter,
     page: { readonly limit: number; readonly offset: number },
   ): Promise<{
     readonly rows: readonly PnlEventRow[];
@@ -55,7 +54,7 @@ export interface ComboReader {
 /** Maximum age of the order of all combos. */
 export const MAX_ORDER_AGE_MS = 30_000;
 
-/** Reads combo markets and the combo events of all wallets. */
+/** Reads combo markets and the events of combo positions. */
 export function createComboReader(deps: {
   tables: Tables;
   cache: ResponseCache;

@@ -1,23 +1,21 @@
-import { eventTransactionSql, isComboSql } from '../../schemas/primitives/positions.sql.js';
+import { eventTransactionSql } from '../../schemas/primitives/positions.sql.js';
 import type { LogPosition } from '../fills/log-position.js';
 import { type CursorKind, logPositionCursor } from '../pagination/cursor.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
 
-/** Position of an event in a wallet's list: one log can cause several events, one per position it changed. */
+/** Position of an event in a list: one log can cause several events, one per position it changed. */
 export interface PnlEventCursor extends LogPosition {
   readonly id: string;
   readonly leg: number;
 }
 
-/** Filter of a wallet's events. Times are Unix seconds, both ends included; null conditions do not filter. */
+/** Filter of events. Times are Unix seconds, both ends included; null conditions do not filter. */
 export interface PnlEventFilter {
-  readonly wallet: string;
+  readonly wallet: string | null;
   readonly tokenIds: readonly string[] | null;
   readonly actions: readonly PnlAction[] | null;
-  /** Only events of combo positions. */
-  readonly combosOnly?: boolean;
   readonly afterS: number | null;
   readonly beforeS: number | null;
   /** Only events of this transaction. */
@@ -39,31 +37,22 @@ export interface PnlEventRow {
   readonly timestamp: number | string;
   readonly tx_hash: string;
   readonly action: PnlAction;
-  readonly is_taker: boolean | number;
   readonly shares: string;
   readonly untracked: string;
-  readonly usdc: string;
   readonly cash: string;
-  readonly cost: string;
   readonly realized_pnl: string;
   readonly fee: string;
-  readonly fee_shares: string;
   readonly size_after: string;
-  readonly cost_after: string;
-  readonly realized_after: string;
-  readonly problem: string;
 }
 
 /** Columns of a PnlEventRow, from the alias `e`. */
 export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, e.id AS id, e.leg AS leg, toUInt64(e.block_number) AS block_number,
-        e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, ${eventTransactionSql('e.id')} AS tx_hash, e.action AS action, e.is_taker AS is_taker,
-        toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.usdc) AS usdc, toString(e.cash) AS cash, toString(e.cost) AS cost,
-        toString(e.realized_pnl) AS realized_pnl, toString(e.fee) AS fee, toString(e.fee_shares) AS fee_shares, toString(e.size_after) AS size_after,
-        toString(e.cost_after) AS cost_after, toString(e.realized_after) AS realized_after, e.problem AS problem`;
-const cursorColumns = '(e.block_number, e.log_index, e.id, e.leg)';
+        e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp, ${eventTransactionSql('e.id')} AS tx_hash, e.action AS action,
+        toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl,
+        toString(e.fee) AS fee, toString(e.size_after) AS size_after`;
 
 /** Conditions on the alias `e`, without those on wallet and position. Every value is a bound parameter. */
-export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'combosOnly' | 'beyond'>): {
+export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'beyond'>): {
   readonly parts: string[];
   readonly params: Record<string, SqlValue>;
 } {
@@ -103,38 +92,6 @@ export const beyondParams = (at: PnlEventCursor): Record<string, SqlValue> => ({
   beyond_leg: at.leg,
 });
 
-/** One page of events and one row more, in chain order. */
-export function pnlEventsSql(
-  filter: PnlEventFilter,
-  page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
-): Sql {
-  const conditions = eventConditions(filter);
-  const parts = ['e.wallet = {wallet:String}', ...conditions.parts];
-  const params: Record<string, SqlValue> = {
-    ...conditions.params,
-    wallet: filter.wallet,
-    rows: page.limit + 1,
-    offset: page.offset,
-  };
-  if (filter.combosOnly === true) parts.push(isComboSql('e.token_id'));
-  if (filter.beyond !== null) {
-    parts.push(
-      `${cursorColumns} ${page.order === 'asc' ? '>' : '<'} ({beyond_block:UInt64}, {beyond_log:UInt32}, {beyond_id:String}, {beyond_leg:UInt16})`,
-    );
-    Object.assign(params, beyondParams(filter.beyond));
-  }
-  const by = page.order === 'asc' ? 'ASC' : 'DESC';
-  return {
-    text: `SELECT ${eventColumns}
-      FROM pnl_events AS e FINAL
-      WHERE ${parts.join(' AND ')}
-      ORDER BY e.timestamp ${by}, e.block_number ${by}, e.log_index ${by}, e.id ${by}, e.leg ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      SETTINGS max_execution_time = 10`,
-    params,
-  };
-}
-
 export interface SpanRow {
   readonly wallet: string;
   readonly token: string;
@@ -163,7 +120,7 @@ export const pnlEventCursorOf = (row: PnlEventRow): PnlEventCursor => ({
 const ID_PATTERN = /^[\w-]{1,120}$/;
 const MAX_LEG = 65_535;
 
-/** After an event of a wallet's list. */
+/** After an event of a list. */
 export const pnlEventCursor: CursorKind<PnlEventCursor> = {
   values: ({ leg, id, ...position }) => [...logPositionCursor.values(position), String(leg), id],
   parse([block, log, leg = '', id = '', ...rest]) {

@@ -5,7 +5,7 @@ import type { TaggedTokens } from '../catalog/tagged-tokens.js';
 import { compareNumbers, compareTexts, type RankOrder } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
-import { type PnlEventFilter, type PnlEventRow, pnlEventsSql, type SpanRow, tradeSpansSql } from './pnl-events.sql.js';
+import { type SpanRow, tradeSpansSql } from './pnl-events.sql.js';
 import {
   type Position,
   type PositionWithMetadata,
@@ -66,11 +66,6 @@ export interface PositionReader {
   page(page: PositionPage): Promise<readonly Position[]>;
   /** Positions by id, in the order of the ids; ids without a position are omitted. */
   byId(ids: readonly string[]): Promise<readonly Position[]>;
-  /** One page of a wallet's events and one row more, in chain order. */
-  pnlEvents(
-    filter: PnlEventFilter,
-    page: { readonly order: 'asc' | 'desc'; readonly limit: number; readonly offset: number },
-  ): Promise<readonly PnlEventRow[]>;
   /** First and last fill of positions, by position id; positions without a fill are omitted. */
   tradeSpans(
     positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
@@ -189,6 +184,5 @@ export function createPositionReader(deps: {
         ]),
       );
     },
-    pnlEvents: (filter, page) => tables.rows<PnlEventRow>(pnlEventsSql(filter, page)),
   };
 }

@@ -6,16 +6,17 @@ export interface Fingerprint {
   readonly hash: string;
 }
 
-/** SQL of the text of a row of the table: all of its columns, aggregate states as their final values. */
+/** SQL of the text of a row of the table: all of its columns, aggregate states as their final values, bytes as hex digits. */
 export async function rowText(client: ClickHouse, table: string): Promise<string> {
   const columns = await client.query<{ name: string; type: string }>(
     'SELECT name, type FROM system.columns WHERE database = {database:String} AND table = {table:String} ORDER BY position',
     { database: client.database, table },
   );
   // Safe to interpolate: the names come from the server's list of columns.
-  const values = columns.map(({ name, type }) =>
-    type.startsWith('AggregateFunction(') ? `finalizeAggregation(\`${name}\`)` : `\`${name}\``,
-  );
+  const values = columns.map(({ name, type }) => {
+    if (type.startsWith('AggregateFunction(')) return `finalizeAggregation(\`${name}\`)`;
+    return type.startsWith('FixedString(') ? `hex(\`${name}\`)` : `\`${name}\``;
+  });
   return `toString(tuple(${values.join(', ')}))`;
 }
 

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createResponseCache } from '../../api/cache/response-cache.js';
-import { cursorsOf } from '../../api/pagination/cursor.js';
-import { pnlEventCursor, pnlEventCursorOf } from '../../api/positions/pnl-events.sql.js';
 import { createReaders, type Readers } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -71,28 +69,6 @@ it('position reader returns long pages', async () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `${alice}-${longest(n)}`);
   const found = await readers.positions.byId([...ids, `${alice}-${snowYes}`]);
   expect(found.map((one) => one.tokenId)).toEqual([snowYes]);
-});
-
-it("position reader pages a wallet's events from any cursor", async () => {
-  const all = { wallet: alice, tokenIds: null, actions: null, afterS: null, beforeS: null, beyond: null };
-  const rows = await readers.positions.pnlEvents(all, { order: 'desc', limit: 100, offset: 0 });
-  expect(rows.map((row) => [row.action, row.leg, usd(BigInt(row.cash)), usd(BigInt(row.realized_pnl))])).toEqual([
-    ['REDEEM', 0, 9.9, 0.99],
-    ['SELL', 0, 18, 2],
-    ['SEND', 0, 0, 0],
-    ['BUY', 0, -9, 0],
-    ['BUY', 0, -4, 0],
-    ['BUY', 0, -20, 0],
-    ['BUY', 0, -40, 0],
-  ]);
-  const cursors = cursorsOf(pnlEventCursor, { endpoint: '/list' });
-  const beyond = cursors.read(cursors.write(pnlEventCursorOf(rows[2] as (typeof rows)[0])));
-  const rest = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'desc', limit: 100, offset: 0 });
-  expect(rest).toEqual(rows.slice(3));
-  const newer = await readers.positions.pnlEvents({ ...all, beyond }, { order: 'asc', limit: 1, offset: 0 });
-  expect(newer).toEqual([rows[1], rows[0]]);
-  const sold = { ...all, actions: ['SELL'], tokenIds: [snowYes], afterS: T + 12, beforeS: T + 12 } as const;
-  expect(await readers.positions.pnlEvents(sold, { order: 'asc', limit: 9, offset: 0 })).toEqual([rows[1]]);
 });
 
 it('position reader adds outcome metadata to positions', async () => {

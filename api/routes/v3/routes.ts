@@ -46,6 +46,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     totalScope: 'v3_pnl_global_concurrency',
     nowMs: deps.readers.nowMs,
   });
+  const combos = createComboReader({ ...deps, ...deps.readers });
   const views = createMarketViews({ ...deps, ...deps.readers });
   return [
     // Before the routes whose last segment is an id.
@@ -57,7 +58,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createWalletPnlSummaryRoutes({ pnl }),
     ...createWalletPnlRoutes({ pnl, fills, concurrencyLimiter }),
     createWalletPositionsRoute(deps.readers),
-    ...createComboPositionRoutes(deps.readers),
+    ...createComboPositionRoutes({ ...deps.readers, combos }),
     ...createHolderRoutes({ ...deps, ...deps.readers }),
     createPositionsRoute({ ...deps, ...deps.readers, largest: createLargestPositionsReader(deps) }),
     ...createLeaderboardRoutes({
@@ -68,7 +69,7 @@ export function createV3Routes(deps: V3Deps): readonly Route[] {
     ...createTagRoutes({ ...deps, ...deps.readers, views }),
     ...createCandleRoutes({ ...deps, ...deps.readers }),
     ...createBuilderRoutes({ ...deps, ...deps.readers }),
-    ...createGlobalComboRoutes({ ...deps.readers, combos: createComboReader({ ...deps, ...deps.readers }) }),
+    ...createGlobalComboRoutes({ combos }),
     createResolutionsRoute({ ...deps, ...deps.readers }),
   ];
 }

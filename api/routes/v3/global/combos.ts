@@ -1,23 +1,21 @@
 import { z } from 'zod';
 import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
-import { clampToDateTimeSeconds } from '../../../fills/filter.js';
 import { walletParam } from '../../../http/chain-params.js';
 import { choiceParam } from '../../../http/params.js';
-import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { cursorsOf } from '../../../pagination/cursor.js';
+import { defineRoute, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import { type ComboReader, MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
 import { comboSorts, type RankedCombo } from '../../../positions/combos.sql.js';
-import { pnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import {
+  comboEventsPage,
   comboListAliases,
   comboListQuery,
   comboRedemptionsQuery,
-  type EventSelection,
   eventKindParam,
+  exampleEventsPaging,
   redemptionAliases,
   redemptionsOf,
 } from '../positions/combos.js';
@@ -40,10 +38,6 @@ const walletFilter = {
 };
 const walletAliases = { ...comboListAliases, address: 'wallet' };
 const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
-const examplePagingOf = (endpoint: string) => ({
-  ...examplePaging,
-  next_cursor: cursorsOf(pnlEventCursor, { endpoint }).write(pnlEventCursorOf(exampleComboEvent)),
-});
 
 /** GET /v3/combos/...: combo markets, and the position changes and redemptions of all wallets in them. */
 export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly Route[] {
@@ -118,28 +112,6 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
     },
   });
 
-  /** A page of events, newest first. */
-  const eventsOf = async (
-    choice: EventSelection | null,
-    query: z.output<typeof eventsQuery>,
-    context: RequestContext,
-  ) => {
-    const cursors = cursorsOf(pnlEventCursor, context);
-    const { rows, hasMore, last } = await combos.events(
-      {
-        ...(choice ?? { actions: [] }),
-        wallet: query.wallet ?? null,
-        tokenIds: choice === null ? [] : comboTokensOf(query),
-        afterS: clampToDateTimeSeconds(query.after),
-        beforeS: clampToDateTimeSeconds(query.before),
-        beyond: cursors.read(query.cursor),
-      },
-      query,
-    );
-    const cursor = last === null ? null : cursors.write(last);
-    return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
-  };
-
   const activity = defineRoute({
     ...common,
     tag: 'Trades',
@@ -161,12 +133,12 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
         activity: [globalEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.activity',
-        ...examplePagingOf('/v3/combos/activity'),
+        ...exampleEventsPaging('/v3/combos/activity'),
       },
     },
     async handler({ query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf({ actions: kinds }, query, context);
+      const { rows, paging } = await comboEventsPage(combos, query, { actions: kinds }, context);
       return {
         body: {
           activity: rows.map(globalEventFrom),
@@ -198,11 +170,11 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
         redemptions: [globalRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.combos.redemptions',
-        ...examplePagingOf('/v3/combos/redemptions'),
+        ...exampleEventsPaging('/v3/combos/redemptions'),
       },
     },
     async handler({ query }, context) {
-      const { rows, paging } = await eventsOf(redemptionsOf(query), query, context);
+      const { rows, paging } = await comboEventsPage(combos, query, redemptionsOf(query), context);
       return {
         body: {
           redemptions: rows.map(globalRedemptionFrom),

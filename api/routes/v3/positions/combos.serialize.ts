@@ -122,19 +122,12 @@ export const exampleComboEvent: PnlEventRow = {
   timestamp: 1790300000,
   tx_hash: `0x${'7e'.repeat(32)}`,
   action: 'REDEEM',
-  is_taker: false,
   shares: '-80000000',
   untracked: '0',
-  usdc: '0',
   cash: '80000000',
-  cost: '-10000000',
   realized_pnl: '70000000',
   fee: '0',
-  fee_shares: '0',
   size_after: '0',
-  cost_after: '0',
-  realized_after: '70000000',
-  problem: '',
 };
 
 const beforeFees = z.string().meta({ description: 'USD, decimal text, before fees.' });

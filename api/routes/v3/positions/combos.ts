@@ -6,17 +6,13 @@ import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { cursorsOf, cursorText } from '../../../pagination/cursor.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import { emptyPnlSummary, type PnlReader } from '../../../pnl/reader.js';
+import { emptyPnlSummary } from '../../../pnl/reader.js';
+import type { ComboReader } from '../../../positions/combos.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { ordered } from '../../../positions/order.js';
-import {
-  type PnlEventFilter,
-  type PnlEventRow,
-  pnlEventCursor,
-  pnlEventCursorOf,
-} from '../../../positions/pnl-events.sql.js';
+import { type PnlEventFilter, pnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
 import type { Position } from '../../../positions/position.js';
-import type { PositionReader } from '../../../positions/reader.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3 } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -89,16 +85,41 @@ export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemption
   if (scope === 'transformation') return null;
   return { actions: ['REDEEM'], emptied: scope === 'all' ? null : scope === 'full', txHash };
 }
-type ListQuery = z.output<z.ZodObject<typeof comboListQuery>>;
 
-export interface ComboPositionsDeps {
-  readonly positions: PositionReader;
-  readonly pnl: PnlReader;
+/** A page of combo events that a query selects, newest first; `choice` null: none can match. */
+export async function comboEventsPage(
+  combos: Pick<ComboReader, 'events'>,
+  query: z.output<z.ZodObject<typeof comboListQuery>> & { readonly wallet?: string | undefined },
+  choice: EventSelection | null,
+  context: RequestContext,
+) {
+  const cursors = cursorsOf(pnlEventCursor, context);
+  const { rows, hasMore, last } = await combos.events(
+    {
+      ...(choice ?? { actions: [] }),
+      wallet: query.wallet ?? null,
+      tokenIds: choice === null ? [] : comboTokensOf(query),
+      afterS: clampToDateTimeSeconds(query.after),
+      beforeS: clampToDateTimeSeconds(query.before),
+      beyond: cursors.read(query.cursor),
+    },
+    query,
+  );
+  const cursor = last === null ? null : cursors.write(last);
+  return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
 }
 
+/** Pagination fields of the example of such a page. */
+export const exampleEventsPaging = (endpoint: string) => ({
+  ...examplePaging,
+  next_cursor: cursorsOf(pnlEventCursor, { endpoint }).write(pnlEventCursorOf(exampleComboEvent)),
+});
+
 /** GET combo positions of a wallet, their PnL, and the events that changed them. */
-export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Route[] {
-  const { positions, pnl } = deps;
+export function createComboPositionRoutes(
+  deps: Pick<Readers, 'positions' | 'pnl'> & { readonly combos: ComboReader },
+): readonly Route[] {
+  const { positions, pnl, combos } = deps;
 
   const list = defineRoute({
     ...common,
@@ -170,47 +191,6 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
     },
   });
 
-  /** A page of the wallet's combo position changes, newest first. */
-  const eventsOf = async (
-    address: string,
-    choice: EventSelection | null,
-    query: ListQuery,
-    context: RequestContext,
-  ) => {
-    const tokenIds = comboTokensOf(query);
-    const cursors = cursorsOf(pnlEventCursor, context);
-    const beyond = cursors.read(query.cursor);
-    const rows =
-      tokenIds?.length === 0 || choice === null
-        ? []
-        : await positions.pnlEvents(
-            {
-              wallet: address,
-              tokenIds,
-              combosOnly: true,
-              ...choice,
-              afterS: clampToDateTimeSeconds(query.after),
-              beforeS: clampToDateTimeSeconds(query.before),
-              beyond,
-            },
-            { order: 'desc', limit: query.limit, offset: query.offset },
-          );
-    const shown: readonly PnlEventRow[] = rows.slice(0, query.limit);
-    const last = shown.at(-1);
-    const paging = () =>
-      pagingOf(query, {
-        rows: shown.length,
-        hasMore: rows.length > query.limit,
-        cursor: last === undefined ? null : cursors.write(pnlEventCursorOf(last)),
-        context,
-      });
-    return { rows: shown, paging };
-  };
-  const examplePagingOf = (endpoint: string) => ({
-    ...examplePaging,
-    next_cursor: cursorsOf(pnlEventCursor, { endpoint }).write(pnlEventCursorOf(exampleComboEvent)),
-  });
-
   const activity = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/activity',
@@ -237,12 +217,17 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         activity: [comboEventFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.activity',
-        ...examplePagingOf('/v3/wallets/{address}/combos/activity'),
+        ...exampleEventsPaging('/v3/wallets/{address}/combos/activity'),
       },
     },
     async handler({ params: { address }, query }, context) {
       const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await eventsOf(address, { actions: kinds }, query, context);
+      const { rows, paging } = await comboEventsPage(
+        combos,
+        { ...query, wallet: address },
+        { actions: kinds },
+        context,
+      );
       return {
         body: {
           address,
@@ -277,11 +262,16 @@ export function createComboPositionRoutes(deps: ComboPositionsDeps): readonly Ro
         redemptions: [comboRedemptionFrom(exampleComboEvent)],
         position_type: 'combo',
         source: 'v3.wallet_combos.redemptions',
-        ...examplePagingOf('/v3/wallets/{address}/combos/redemptions'),
+        ...exampleEventsPaging('/v3/wallets/{address}/combos/redemptions'),
       },
     },
     async handler({ params: { address }, query }, context) {
-      const { rows, paging } = await eventsOf(address, redemptionsOf(query), query, context);
+      const { rows, paging } = await comboEventsPage(
+        combos,
+        { ...query, wallet: address },
+        redemptionsOf(query),
+        context,
+      );
       return {
         body: {
           address,
