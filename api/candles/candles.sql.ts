@@ -46,8 +46,7 @@ const bucketsQuery = (
 export function bucketsSql(range: CandleRange, order: 'asc' | 'desc', rows: number): Sql {
   const where = rangeConditions(range);
   return {
-    text: `${bucketsQuery(range, where.text, order === 'asc' ? 'ASC' : 'DESC')}
-      SETTINGS max_execution_time = 10`,
+    text: bucketsQuery(range, where.text, order === 'asc' ? 'ASC' : 'DESC'),
     params: { ...where.params, seconds: range.seconds, rows },
   };
 }
@@ -80,8 +79,7 @@ const candlesQuery = (
       FROM ${tableFor(range.seconds)} AS c
       WHERE ${where}
       GROUP BY bucket_s
-      ORDER BY bucket_s
-      SETTINGS max_execution_time = 10`;
+      ORDER BY bucket_s`;
 
 /** The candles of a range, oldest first. */
 export function candlesSql(range: CandleRange): Sql {
@@ -115,8 +113,7 @@ export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest',
       FROM ${tableFor(range.seconds)} AS c
       WHERE ${where.text}
       ORDER BY c.bucket ${which === 'newest' ? 'DESC' : 'ASC'}
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params: { ...where.params, rows },
   };
 }
@@ -131,7 +128,6 @@ export const anchorBlockSql = (block: number): Sql => ({
 export const anchorTxSql = (tokenId: string, txHash: string): Sql => ({
   text: `SELECT toUnixTimestamp(timestamp) AS at FROM fills_by_token
       WHERE token_id = toUInt256({token:String}) AND tx_hash = ${bytesOfHex('{tx:String}')}
-      LIMIT 1
-      SETTINGS max_execution_time = 10`,
+      LIMIT 1`,
   params: { token: tokenId, tx: txHash },
 });

@@ -74,8 +74,7 @@ export function searchMarketsSql(words: readonly string[], sort: SearchSort, now
       FROM markets FINAL
       WHERE arrayAll(word -> positionCaseInsensitiveUTF8(${text}, word) > 0, {words:Array(String)})
       ORDER BY volume DESC, condition_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`
+      LIMIT {rows:UInt32}`
         : `WITH found AS (
         SELECT condition_id, token_ids, volume, ifNull(toUnixTimestamp(end_at), 4294967295) AS end_s, active AND NOT closed AND end_s > {now:UInt32} AS is_open
         FROM markets FINAL
@@ -91,8 +90,7 @@ export function searchMarketsSql(words: readonly string[], sort: SearchSort, now
       ) AS v ON v.token_id = f.token_id
       GROUP BY f.condition_id
       ORDER BY value, id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params: { words, rows: MAX_RANKED, now: nowS },
   };
 }
@@ -110,8 +108,7 @@ export const taggedMarketsSql = (tag: string, sort: TagSort): Sql => ({
       FROM markets FINAL
       WHERE has(tag_slugs, {tag:String})
       ORDER BY value DESC NULLS LAST, condition_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { tag, rows: MAX_RANKED },
 });
 
@@ -131,8 +128,7 @@ export const tagsSql = (): Sql => ({
         toUnixTimestamp(toDateTime(ifNull(max(created_at), toDateTime64(0, 3, 'UTC')), 'UTC')) AS last_seen
       FROM markets FINAL
       GROUP BY tag
-      ORDER BY markets DESC, tag
-      SETTINGS max_execution_time = 10`,
+      ORDER BY markets DESC, tag`,
   params: {},
 });
 

@@ -24,8 +24,7 @@ export const tokenMetadataSql = (tokenIds: readonly string[]): Sql => ({
         SELECT token_id, condition_id, outcome_index, '', false, neg_risk, other_token_id FROM chain_tokens FINAL
         WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
       )
-      GROUP BY token_id
-      SETTINGS max_execution_time = 10`,
+      GROUP BY token_id`,
   params: { tokens: tokenIds },
 });
 
@@ -39,8 +38,7 @@ export const exchangeNegRiskSql = (tokenIds: readonly string[]): Sql => ({
   text: `SELECT toString(token_id) AS token, max(neg_risk) AS neg_risk
       FROM fills_by_token
       WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND exchange_version < 3
-      GROUP BY token_id
-      SETTINGS max_execution_time = 10`,
+      GROUP BY token_id`,
   params: { tokens: tokenIds },
 });
 
@@ -65,8 +63,7 @@ export const marketMetadataSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, question, slug, image, icon, event_id, event_slug, event_title, outcomes,
         arrayMap(token -> toString(token), token_ids) AS tokens, neg_risk, closed, toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs
       FROM markets FINAL
-      WHERE condition_id IN {conditions:Array(String)}
-      SETTINGS max_execution_time = 10`,
+      WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
 });
 
@@ -81,8 +78,7 @@ export interface ConditionTokensRow {
 export const conditionTokensSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, [toString(token_id), toString(other_token_id)] AS tokens, neg_risk
       FROM chain_tokens FINAL
-      WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0
-      SETTINGS max_execution_time = 10`,
+      WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0`,
   params: { conditions: conditionIds },
 });
 
@@ -95,7 +91,6 @@ export interface ResolutionRow {
 export const resolutionsSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, arrayMap(payout -> toString(payout), payout_numerators) AS payouts, toUnixTimestamp(timestamp) AS resolved_at
       FROM resolutions FINAL
-      WHERE condition_id IN {conditions:Array(String)}
-      SETTINGS max_execution_time = 10`,
+      WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
 });

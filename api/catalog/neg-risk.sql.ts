@@ -14,8 +14,7 @@ export const negRiskIdsSql = (): Sql => ({
       WHERE neg_risk_market_id IS NOT NULL AND neg_risk_market_id != '' AND title != ''
       GROUP BY id
       ORDER BY questions DESC, id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { rows: MAX_RANKED },
 });
 

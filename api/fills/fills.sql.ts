@@ -43,12 +43,11 @@ const columns = `f.block_number AS block_number, f.log_index AS log_index, toUni
         f.side AS side, f.token_id AS token_id, f.usdc AS usdc, f.shares AS shares,
         f.fee AS fee, f.fee_shares AS fee_shares, f.builder AS builder`;
 
-const querySettings = 'SETTINGS max_execution_time = 10';
 /**
  * The old analyzer needs a sixth less time in total for the most frequent statement. It would resolve a name to an alias of the same name instead of the
  * column without `prefer_column_name_to_alias`.
  */
-const simpleQuerySettings = `${querySettings}, enable_analyzer = 0, prefer_column_name_to_alias = 1`;
+export const oldAnalyzer = 'SETTINGS enable_analyzer = 0, prefer_column_name_to_alias = 1';
 
 type FillsTable = 'fills' | 'fills_by_wallet' | 'fills_by_token' | 'fills_by_builder';
 
@@ -169,8 +168,7 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
     return {
       text: `SELECT * FROM (${branches.join(' UNION ALL ')})
       ORDER BY block_number ${by}, log_index ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${querySettings}`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
       params: { ...rest.params, ...named, rows, offset: page.offset, reach: rows + page.offset },
       singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
     };
@@ -182,7 +180,7 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
       ${whereClause(where.conditions)}
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${filter.among === null ? simpleQuerySettings : querySettings}`,
+      ${filter.among === null ? oldAnalyzer : ''}`,
     params: { ...where.params, rows, offset: page.offset },
     singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
   };
@@ -221,8 +219,7 @@ export function windowSql(filter: FillFilter, page: Page, size: number): Sql | n
       FROM ${source} AS f
       ${inWindow} AND f.token_id IN (${filter.among.text(`SELECT f.token_id FROM ${source} AS f ${inWindow}`)})
       ORDER BY f.block_number ${by}, f.log_index ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${querySettings}`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...rest.params, ...filter.among.params, window, rows, offset: page.offset },
     singleChunk: rows <= SINGLE_CHUNK_MAX_ROWS,
   };
@@ -236,8 +233,7 @@ export function newestFillSql(filter: FillFilter): Sql {
       FROM ${tableFor(filter)} AS f
       ${whereClause(where.conditions)}
       ORDER BY f.block_number DESC, f.log_index DESC
-      LIMIT 1
-      ${querySettings}`,
+      LIMIT 1`,
     params: where.params,
   };
 }
@@ -283,8 +279,7 @@ export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
       FROM ${source} AS f INNER JOIN orders AS o ON f.order_hash = o.order_hash
       ${whereClause([...where.conditions, 'f.order_hash IN (SELECT order_hash FROM orders)'])}
       ORDER BY o.newest_block ${by}, o.newest_log ${by}, f.block_number ${by}, f.log_index ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${querySettings}`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...where.params, rows, offset: page.offset, groups: page.offset + rows, first_group: 0 },
   };
 }
@@ -312,8 +307,7 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
       FROM ${source} AS f
       ${whereClause([...where.conditions, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`])}
       GROUP BY ${keys.map((key) => `f.${key}`).join(', ')}
-      ORDER BY max(${at}) ${by}
-      ${querySettings}`,
+      ORDER BY max(${at}) ${by}`,
     params: { ...where.params, groups: page.limit, first_group: page.offset },
   };
 }

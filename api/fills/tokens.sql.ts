@@ -61,8 +61,7 @@ const everTagged = (tags: string): string => `SELECT token_id FROM tag_tokens WH
 /** Their number in `reach`, counted to one more than can be listed. */
 export const tagReachSql = (tags: readonly string[]): Sql => ({
   text: `SELECT toString(count()) AS reach
-      FROM (SELECT DISTINCT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} LIMIT ${MAX_LISTED_TOKENS + 1})
-      SETTINGS max_execution_time = 10`,
+      FROM (SELECT DISTINCT token_id FROM tag_tokens WHERE tag IN ${bound('tags')} LIMIT ${MAX_LISTED_TOKENS + 1})`,
   params: { tags },
 });
 
@@ -102,8 +101,7 @@ export function tokensSql(selection: TokenSelection, limit: number): Sql {
     text: `SELECT toString(token_id) AS token
       FROM (${text(within)})
       ORDER BY token_id
-      LIMIT {limit:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {limit:UInt32}`,
     params: { ...params, limit },
   };
 }

@@ -91,8 +91,7 @@ export function rankedByTokensSql(tokens: TokenChoice, metric: RankingMetric): S
       ${pricedMetrics.has(metric) ? prices : ''}
       GROUP BY id
       ORDER BY ${metricExpressions[metric]} DESC, id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params: { ...params, rows: MAX_RANK },
   };
 }
@@ -123,8 +122,7 @@ export const tagLeaderboardSql = (tag: string, metric: RankingMetric): Sql => ({
       FROM tag_leaderboards
       WHERE tag = {tag:String} AND board = {board:String}
       GROUP BY rank
-      ORDER BY rank
-      SETTINGS max_execution_time = 10`,
+      ORDER BY rank`,
   params: { tag, board: metric },
 });
 
@@ -138,8 +136,7 @@ export interface TagCountsRow {
 /** Tokens of several tags, together and of each. */
 export const tagCountsSql = (tags: readonly string[]): Sql => ({
   text: `SELECT count() AS total, sumForEach(arrayMap(tag -> toUInt64(has(tags, tag)), {tags:Array(String)})) AS counts
-      FROM token_tags FINAL WHERE hasAny(tags, {tags:Array(String)})
-      SETTINGS max_execution_time = 10`,
+      FROM token_tags FINAL WHERE hasAny(tags, {tags:Array(String)})`,
   params: { tags },
 });
 
@@ -153,8 +150,7 @@ export const tagSummariesSql = (tag: string, board: RankingMetric, wallets: read
   text: `SELECT rank, wallet, ${sums}, toUnixTimestamp64Milli(taken_at) AS at
       FROM tag_leaderboards AS l
       WHERE tag = {tag:String} AND board = {board:String} AND wallet IN {wallets:Array(String)}
-        AND taken_at = (SELECT max(taken_at) FROM tag_leaderboards WHERE tag = {tag:String} AND board = {board:String} AND rank = 1)
-      SETTINGS max_execution_time = 10`,
+        AND taken_at = (SELECT max(taken_at) FROM tag_leaderboards WHERE tag = {tag:String} AND board = {board:String} AND rank = 1)`,
   params: { tag, board, wallets },
 });
 

@@ -22,7 +22,6 @@ export interface OverlapSumsRow {
 
 /** Last value of the column type of the tables' times. */
 const MAX_TIME_S = 2 ** 32 - 1;
-const SETTINGS = 'SETTINGS max_execution_time = 10';
 const measures: readonly OverlapSort[] = ['fills', 'volume', 'markets'];
 
 /** One row if at least one pass has computed the sums. */
@@ -35,7 +34,7 @@ export function tagSizesSql(tags: readonly string[]): Sql {
     params[`tag_${n}`] = tag;
     return `(SELECT {tag_${n}:String} AS id, count() AS size FROM wallet_tags WHERE tag = {tag_${n}:String})`;
   });
-  return { text: `SELECT id, toString(size) AS size FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
+  return { text: `SELECT id, toString(size) AS size FROM (${parts.join(' UNION ALL ')})`, params };
 }
 
 /** Wallets whose address begins with a byte below this one are a random 1/8 of all: addresses are parts of hashes. */
@@ -64,7 +63,7 @@ export function tagBoundsSql(of: {
       ${sampled ? 'AND wallet < toFixedString(unhex({sample_end:String}), 20)' : ''}
       ORDER BY w.${of.sort} DESC LIMIT 1 OFFSET {${sampled ? 'sample_depth' : 'depth'}:UInt32})`;
   });
-  return { text: `SELECT id, bound FROM (${parts.join(' UNION ALL ')}) ${SETTINGS}`, params };
+  return { text: `SELECT id, bound FROM (${parts.join(' UNION ALL ')})`, params };
 }
 
 /**
@@ -98,8 +97,7 @@ export function topOverlapSql(of: {
       WHERE s.1 > 0
       GROUP BY wallet
       HAVING count() = length({tags:Array(String)}) AND sum(s.2) >= {min_volume:UInt64}
-      ORDER BY sum(s.${measure}) DESC, id LIMIT {rows:UInt32}
-      ${SETTINGS}`,
+      ORDER BY sum(s.${measure}) DESC, id LIMIT {rows:UInt32}`,
     params,
   };
 }
@@ -155,8 +153,7 @@ export function overlapRangeSql(of: {
       ${of.span === null ? '' : days}
       GROUP BY w.wallet
       HAVING count() = length({tags:Array(String)}) AND sum(w.volume) >= {min_volume:UInt64} AND ${rank} >= {floor:UInt64}
-      ORDER BY ${rank} DESC, id LIMIT {rows:UInt32}
-      ${SETTINGS}`,
+      ORDER BY ${rank} DESC, id LIMIT {rows:UInt32}`,
     params,
   };
 }
@@ -220,8 +217,7 @@ export function exactOverlapSql(of: {
       ) AS t ON t.token_id = o.token_id
       GROUP BY o.wallet
       HAVING length(groupUniqArrayArray(t.matched)) = length({tags:Array(String)}) AND ${values.volume} >= {min_volume:UInt64}
-      ORDER BY ${values[of.sort]} DESC, id LIMIT {rows:UInt32}
-      ${SETTINGS}`,
+      ORDER BY ${values[of.sort]} DESC, id LIMIT {rows:UInt32}`,
     params,
   };
 }

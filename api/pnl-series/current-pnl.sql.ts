@@ -25,8 +25,7 @@ export const positionSumsSql = (wallet: string): Sql => ({
   text: `SELECT count() AS positions, sum(version) AS events, toString(sum(toInt256(realized_pnl) - toInt256(fees) - fee_cost - cost)) AS without_value,
         groupArrayIf(token_id, size > 0) AS tokens, groupArrayIf(size - received, size > 0) AS sizes, groupArrayIf(cost, size > 0) AS costs
       FROM positions FINAL
-      WHERE wallet = {wallet:String}
-      SETTINGS max_execution_time = 10, max_threads = 1`,
+      WHERE wallet = {wallet:String}`,
   params: { wallet },
   singleChunk: true,
 });

@@ -25,7 +25,6 @@ export const hourlyClosesSql = (tokenIds: readonly string[], fromS: number): Sql
         GROUP BY token_id, end_s
         ORDER BY token_id, end_s
       )
-      GROUP BY token_id
-      SETTINGS max_execution_time = 10, max_threads = 1`,
+      GROUP BY token_id`,
   params: { tokens: tokenIds, from: fromS },
 });

@@ -56,7 +56,6 @@ export const holdingsSql = (
         GROUP BY token_id, sample
         ORDER BY token_id, sample
       )
-      GROUP BY token_id
-      SETTINGS max_execution_time = 10, max_threads = 1`,
+      GROUP BY token_id`,
   params: { wallet, ...sampleParams(times), ...slice },
 });

@@ -92,8 +92,7 @@ export function seriesSql(wallet: string, span: Span, options: SeriesOptions): S
       WHERE e.events > 0
       GROUP BY bucket
       ORDER BY bucket
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params,
   };
 }

@@ -61,8 +61,7 @@ export function summariesSql(wallets: readonly string[], tokens: TokenChoice | n
         SELECT token_id, price, source, resolved FROM token_prices
         WHERE token_id IN (SELECT token_id FROM positions WHERE wallet IN {wallets:Array(String)} AND size > 0${listed})
       ) AS q ON q.token_id = p.token_id
-      GROUP BY wallet, combo
-      SETTINGS max_execution_time = 10`,
+      GROUP BY wallet, combo`,
     params,
   };
 }
@@ -84,7 +83,6 @@ export const walletFeesSql = (wallet: string): Sql => ({
         toString(minIf(block_number, fee > 0)) AS first_block, toString(maxIf(block_number, fee > 0)) AS last_block,
         (SELECT toString(max(block_number)) FROM blocks) AS through_block
       FROM fills_by_wallet FINAL
-      WHERE wallet = {wallet:String} AND role = 'maker'
-      SETTINGS max_execution_time = 10`,
+      WHERE wallet = {wallet:String} AND role = 'maker'`,
   params: { wallet },
 });

@@ -69,8 +69,7 @@ export function allWalletPositionsSql(filter: AllWalletsFilter, snapshot: AllWal
       FROM candidates AS c
       WHERE (c.token_id, c.wallet) IN (SELECT p.token_id, p.wallet FROM positions_by_token AS p${final} WHERE ${conditions.join(' AND ')})
       ORDER BY c.place ${isRecent ? 'DESC' : 'ASC'}, c.wallet, c.token_id
-      LIMIT {candidates:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {candidates:UInt32}`,
     params,
   };
 }

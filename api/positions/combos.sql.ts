@@ -32,8 +32,7 @@ export function comboEventsSql(filter: PnlEventFilter, page: { readonly limit: n
       ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
       ORDER BY ${[...sortColumns, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
       LIMIT 1 BY ${sortColumns.join(', ')}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params,
   };
 }
@@ -72,8 +71,7 @@ export interface RankedCombo {
 /** Ids of combo conditions with at least one event, in an order. */
 export const comboOrderSql = (sort: ComboSort, rows: number): Sql => ({
   text: `${orderQueries[sort]}
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { rows },
 });
 

@@ -39,8 +39,7 @@ export function equitySql(
       ) AS e ON e.token_id = p.token_id
       WHERE ${parts.join(' AND ')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params,
   };
 }

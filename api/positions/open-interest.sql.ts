@@ -34,7 +34,6 @@ export const conditionOpenInterestSql = (conditionId: string, gaplessFromS: numb
 /** Open interest of all conditions; complete only if that of each condition is. */
 export const totalOpenInterestSql = (gaplessFromS: number): Sql => ({
   text: `SELECT toString(sum(o.amount)) AS net, countIf(NOT ${isComboSql('o.token_id')} AND o.token_id NOT IN (${fullyKnown})) = 0 AS complete, 0 AS tokens
-      FROM open_interest AS o
-      SETTINGS max_execution_time = 10`,
+      FROM open_interest AS o`,
   params: { gapless_from: gaplessFromS },
 });

@@ -105,8 +105,7 @@ export const tradeSpansSql = (wallets: readonly string[], tokenIds: readonly str
       FROM pnl_events AS e
       WHERE e.wallet IN {wallets:Array(String)} AND e.timestamp >= toDateTime({from:UInt32}, 'UTC')
         AND e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND e.action IN ('BUY', 'SELL')
-      GROUP BY e.wallet, e.token_id
-      SETTINGS max_execution_time = 10`,
+      GROUP BY e.wallet, e.token_id`,
   params: { wallets, tokens: tokenIds, from: fromS },
 });
 

@@ -34,8 +34,7 @@ export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { wallet, rows },
 });
 
@@ -45,8 +44,7 @@ export const walletCombosSql = (wallet: string, rows: number): Sql => ({
       FROM positions AS p FINAL
       WHERE p.wallet = {wallet:String} AND ${isComboSql('p.token_id')}
       ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { wallet, rows },
 });
 
@@ -171,8 +169,7 @@ export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
       FROM positions_by_token AS p FINAL
       WHERE ${where.text}
       ORDER BY ${value} ${sqlDirection(by.order)}, p.wallet, p.token_id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params: { ...where.params, prices: pricesParam(by), rows: by.rows },
   };
 }
@@ -182,8 +179,7 @@ export const positionsSql = (wallets: readonly string[], tokenIds: readonly stri
   text: `SELECT ${positionColumns}
       FROM positions_by_token AS p FINAL
       WHERE (p.token_id, p.wallet) IN (
-        SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))
-      SETTINGS max_execution_time = 10`,
+        SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))`,
   params: { tokens: tokenIds, wallets },
 });
 
@@ -258,8 +254,7 @@ export function positionPageSql(page: PositionPage, window: number | null): Sql 
       FROM ${source} AS p FINAL
       ${where([...range, ...parts])}
       ORDER BY p.wallet ${by}, p.token_id ${by}
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
     params,
     singleChunk: page.rows <= SINGLE_CHUNK_MAX_ROWS,
   };

@@ -73,8 +73,7 @@ export function topHoldersSql(filter: HolderFilter, by: HolderPageOrder): Sql {
       FROM positions_by_token AS p FINAL
       WHERE ${where.text}${range}
       ORDER BY ${value} ${sqlDirection(by.order)}, p.wallet
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params,
     singleChunk: by.rows <= SINGLE_CHUNK_MAX_ROWS,
   };

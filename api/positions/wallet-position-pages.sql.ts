@@ -1,4 +1,5 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
+import { oldAnalyzer } from '../fills/fills.sql.js';
 import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
 import { positionColumns, sqlDirection } from './positions.sql.js';
 
@@ -35,8 +36,8 @@ export interface WalletPlace {
 }
 
 /**
- * One page of the positions of a wallet by a sort key, ties by token; combos, if requested, after the others. Uses the older analyzer, see
- * simpleQuerySettings in fills.sql.ts.
+ * One page of the positions of a wallet by a sort key, ties by token; combos, if requested, after the others. Uses the old analyzer, as the
+ * statement of fills does.
  */
 export function walletPageSql(
   wallet: string,
@@ -59,7 +60,7 @@ export function walletPageSql(
       WHERE ${filterOf(by)}${range}
       ORDER BY ${orderOf(by)}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      SETTINGS max_execution_time = 10, enable_analyzer = 0, prefer_column_name_to_alias = 1`,
+      ${oldAnalyzer}`,
     params,
     singleChunk: page.rows <= SINGLE_CHUNK_MAX_ROWS,
   };
@@ -86,8 +87,7 @@ export const walletOrderSql = (wallet: string, by: WalletOrder, rows: number): S
         WHERE ${filterOf(by)}
         ORDER BY ${orderOf(by)}
         LIMIT {rows:UInt32}
-      )
-      SETTINGS max_execution_time = 10, max_threads = 1`,
+      )`,
   params: { wallet, rows },
   singleChunk: true,
 });
@@ -96,7 +96,6 @@ export const walletOrderSql = (wallet: string, by: WalletOrder, rows: number): S
 export const walletTokensSql = (wallet: string, tokenIds: readonly string[]): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
-      WHERE p.wallet = {wallet:String} AND p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
-      SETTINGS max_execution_time = 10`,
+      WHERE p.wallet = {wallet:String} AND p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))`,
   params: { wallet, tokens: tokenIds },
 });

@@ -17,7 +17,7 @@ const QUERY_TIMEOUT_MS = 15_000;
  * Each statement reads a small key range and many run concurrently: several threads per statement cost more than they gain. Statements of requests run
  * before background work (leaderboard snapshots have priority 10).
  */
-const SETTINGS = { max_threads: 1, priority: '1' } as const;
+const SETTINGS = { max_execution_time: 10, max_threads: 1, priority: '1' } as const;
 /** Time for the rest of a statement that is cut off. */
 const CUT_OFF_MARGIN_MS = 10_000;
 const cutOffSettings = (seconds: number) =>

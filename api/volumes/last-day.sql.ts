@@ -28,8 +28,7 @@ const fromOf = (nowMs: number) => ({ from: Math.floor(nowMs / 1000) - DAY_S });
 /** Outcome tokens with the largest volume of the last 24 hours. */
 export const tokensOfDaySql = (nowMs: number): Sql => ({
   text: `SELECT m.token_id AS token_id, sum(m.usdc) AS usdc, count() AS matches ${lastDay}
-    GROUP BY m.token_id ORDER BY sum(m.usdc) DESC, m.token_id LIMIT {tokens:UInt32}
-    SETTINGS max_execution_time = 10`,
+    GROUP BY m.token_id ORDER BY sum(m.usdc) DESC, m.token_id LIMIT {tokens:UInt32}`,
   params: { ...fromOf(nowMs), tokens: MAX_TOKENS },
 });
 
@@ -37,8 +36,7 @@ export const tokensOfDaySql = (nowMs: number): Sql => ({
 export const walletsOfDaySql = (nowMs: number): Sql => ({
   text: `SELECT party AS wallet, sum(amount) AS usdc, count() AS matches
     FROM (SELECT m.usdc AS amount, arrayJoin(arrayDistinct([m.maker, m.taker])) AS party ${lastDay})
-    GROUP BY party ORDER BY sum(amount) DESC, party LIMIT {wallets:UInt32}
-    SETTINGS max_execution_time = 10`,
+    GROUP BY party ORDER BY sum(amount) DESC, party LIMIT {wallets:UInt32}`,
   params: { ...fromOf(nowMs), wallets: MAX_WALLETS },
 });
 
@@ -49,7 +47,6 @@ export const endingMarketsSql = (nowMs: number): Sql => ({
     FROM markets FINAL
     WHERE active AND NOT closed AND NOT archived AND end_at > fromUnixTimestamp64Milli({now:Int64}, 'UTC')
       AND end_at < fromUnixTimestamp64Milli({now:Int64} + 7 * ${DAY_S}000, 'UTC') AND NOT match(slug, '-updown-(5|15)m-')
-    ORDER BY value, condition_id LIMIT {rows:UInt32}
-    SETTINGS max_execution_time = 10`,
+    ORDER BY value, condition_id LIMIT {rows:UInt32}`,
   params: { now: nowMs, rows: MAX_ENDING },
 });

@@ -41,8 +41,7 @@ export const buildersSql = (): Sql => ({
         toString(sum(fee)) AS fee, toUnixTimestamp(min(first_at)) AS first_at, toUnixTimestamp(max(last_at)) AS last_at
       FROM builder_volumes
       GROUP BY builder
-      ORDER BY builder
-      SETTINGS max_execution_time = 10`,
+      ORDER BY builder`,
   params: {},
 });
 
@@ -60,8 +59,7 @@ export const hoursSql = (minVersion: number, rows: number): Sql => ({
       WHERE exchange_version >= {version:UInt8}
       GROUP BY hour
       ORDER BY hour DESC
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { version: minVersion, rows },
 });
 
@@ -88,8 +86,7 @@ export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql 
       FROM resolutions_by_time AS r
       ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
       ORDER BY r.block_number DESC, r.log_index DESC
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params,
   };
 }

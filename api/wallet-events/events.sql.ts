@@ -26,8 +26,6 @@ export interface WalletEventRow {
   readonly source: string | null;
 }
 
-const limits = 'SETTINGS max_execution_time = 10';
-
 interface Bounds {
   readonly afterS: number | null;
   readonly beforeS: number | null;
@@ -74,8 +72,7 @@ export function walletEventsSql(filter: WalletEventFilter, page: Page): Sql {
   return {
     text: `SELECT * FROM (${branches.join(' UNION ALL ')})
       ORDER BY block_number ${by}, log_index ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${limits}`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...params, ...named, wallet: filter.wallet, rows, offset: page.offset, reach: rows + page.offset },
   };
 }
@@ -121,8 +118,7 @@ export function flowsSql(filter: FlowFilter, page: Page): Sql {
       FROM collateral_flows AS e
       WHERE ${where.text}
       ORDER BY e.block_number ${by}, e.log_index ${by}
-      LIMIT {rows:UInt32} OFFSET {offset:UInt32}
-      ${limits}`,
+      LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...where.params, rows: page.limit + 1, offset: page.offset },
   };
 }
@@ -140,8 +136,7 @@ export function flowTotalsSql(filter: FlowFilter): Sql {
     text: `SELECT count() AS rows, toString(sumIf(toUInt128(e.amount), e.direction = 'deposit')) AS deposited,
         toString(sumIf(toUInt128(e.amount), e.direction = 'withdrawal')) AS withdrawn
       FROM collateral_flows AS e
-      WHERE ${where.text}
-      ${limits}`,
+      WHERE ${where.text}`,
     params: where.params,
   };
 }

@@ -16,8 +16,7 @@ export const searchEventsSql = (words: readonly string[], rows: number): Sql => 
       FROM events FINAL
       WHERE arrayAll(word -> positionCaseInsensitiveUTF8(concat(title, '\\n', slug), word) > 0, {words:Array(String)})
       ORDER BY active DESC, volume DESC, id
-      LIMIT {rows:UInt32}
-      SETTINGS max_execution_time = 10`,
+      LIMIT {rows:UInt32}`,
   params: { words, rows },
 });
 

@@ -44,16 +44,14 @@ const valuesSql = (wallet: string): Sql => ({
       LEFT JOIN (
         SELECT token_id, price, source, resolved FROM token_prices
         WHERE token_id IN (SELECT token_id FROM positions WHERE wallet = {wallet:String} AND size > 0)
-      ) AS q ON q.token_id = p.token_id
-      SETTINGS max_execution_time = 10`,
+      ) AS q ON q.token_id = p.token_id`,
   params: { wallet },
 });
 
 const fillsSql = (wallet: string): Sql => ({
   text: `SELECT count() AS fills, toUnixTimestamp(min(timestamp)) AS first_at, toUnixTimestamp(max(timestamp)) AS last_at
       FROM fills_by_wallet FINAL
-      WHERE wallet = {wallet:String} AND role = 'maker' AND exchange_version < 3
-      SETTINGS max_execution_time = 10`,
+      WHERE wallet = {wallet:String} AND role = 'maker' AND exchange_version < 3`,
   params: { wallet },
 });
 
