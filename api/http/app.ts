@@ -84,8 +84,9 @@ function send(response: Response, route: Route, reply: Reply<unknown>): void {
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   // A response that is read while the history loads is outdated at once and must not be cached.
   if (reply.cache !== undefined && !response.hasHeader('x-loading')) {
-    response.setHeader('cache-control', `private, max-age=${reply.cache.maxAgeS}`);
-    response.setHeader('age', String(Math.min(reply.cache.maxAgeS, reply.cache.ageS)));
+    const maxAgeS = reply.cache.maxAgeS ?? route.cacheS ?? 0;
+    response.setHeader('cache-control', `private, max-age=${maxAgeS}`);
+    response.setHeader('age', String(Math.min(maxAgeS, Math.floor(reply.cache.ageMs / 1000))));
   } else response.setHeader('cache-control', 'no-store');
   const contentType = reply.contentType ?? route.success.contentType;
   if (reply.body instanceof Readable) {

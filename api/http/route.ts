@@ -44,7 +44,8 @@ export interface Reply<T> {
   readonly body: T;
   /** Content type of bytes. */
   readonly contentType?: string;
-  readonly cache?: { readonly maxAgeS: number; readonly ageS: number };
+  /** Age of a result that may be reused. `maxAgeS`: how old it may become, by default the route's `cacheS`. */
+  readonly cache?: { readonly ageMs: number; readonly maxAgeS?: number };
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 

@@ -172,7 +172,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         deps.readers.positions.byId(rows.map(positionId)),
       ]);
       const completenessOf = new Map(current.map((position) => [positionId(position), position]));
-      const ageS = Math.max(0, Math.floor((context.nowMs - takenAtMs) / 1000));
+      const ageMs = Math.max(0, context.nowMs - takenAtMs);
       return {
         body: {
           count: rows.length,
@@ -189,7 +189,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             ...marketOf(titles.get(row.tokenId) ?? untitled),
           })),
         },
-        cache: { maxAgeS: Math.max(SNAPSHOT_INTERVAL_S, ageS), ageS },
+        cache: { maxAgeS: Math.max(SNAPSHOT_INTERVAL_S, Math.floor(ageMs / 1000)), ageMs },
       };
     },
   });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { coverageKinds, coverageStates } from '../../../schemas/coverage/sources.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Tables } from '../../tables/port.js';
 import { type CoverageDayRow, coverageDaysSql } from './coverage.sql.js';
@@ -65,7 +64,7 @@ export function createCoverageDaysRoute(deps: { tables: Tables; cache: ResponseC
         available: Number(row.available),
       }));
       const body = { from: days.at(-1)?.day ?? null, count: days.length, days };
-      return { body, cache: cacheHeaders(cached, CACHE_S) };
+      return { body, cache: cached };
     },
   });
 }

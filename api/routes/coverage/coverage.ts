@@ -8,7 +8,6 @@ import {
 } from '../../../schemas/coverage/sources.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
@@ -166,7 +165,7 @@ export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache
         deps.tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
       );
       const coverage = cached.value.map(coverageEntry);
-      return { body: { from, to, count: coverage.length, coverage }, cache: cacheHeaders(cached, CACHE_S) };
+      return { body: { from, to, count: coverage.length, coverage }, cache: cached };
     },
   });
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesOf } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
@@ -152,7 +151,7 @@ export function createCatalogRoutes(deps: {
           ),
         );
       });
-      return { body: { events: cached.value }, cache: cacheHeaders(cached, MARKETS_CACHE_S) };
+      return { body: { events: cached.value }, cache: cached };
     },
   });
 
@@ -220,7 +219,7 @@ export function createCatalogRoutes(deps: {
       });
       return {
         body: { markets: cached.value, count: cached.value.length, windowStart },
-        cache: cacheHeaders(cached, ACTIVE_CACHE_S),
+        cache: cached,
       };
     },
   });
@@ -254,7 +253,7 @@ export function createCatalogRoutes(deps: {
       );
       return {
         body: { series: cached.value, count: cached.value.length },
-        cache: cacheHeaders(cached, SERIES_CACHE_S),
+        cache: cached,
       };
     },
   });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -122,7 +121,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
           close: Number(row.close),
         }));
       });
-      return { body: { candles: cached.value }, cache: cacheHeaders(cached, CANDLES_CACHE_S) };
+      return { body: { candles: cached.value }, cache: cached };
     },
   });
 
@@ -202,7 +201,7 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
           truncated: cached.value.length > limit,
           ticks: rows.map((row) => tickFrom(row, feed)),
         },
-        ...(settled ? { cache: cacheHeaders(cached, TICKS_CACHE_S) } : {}),
+        ...(settled ? { cache: cached } : {}),
       };
     },
   });

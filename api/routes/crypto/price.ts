@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { ResponseCache } from '../../cache/response-cache.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
@@ -115,7 +114,7 @@ export function createPriceRoute(deps: { tables: Tables; cache: ResponseCache })
       );
       const { timestamp, ...price } = cached.value;
       const maxAgeS = ended ? (price.completed ? PRICE_CACHE_S : 0) : openS;
-      return { body: { ...price, timestamp, cached: cached.hit }, cache: cacheHeaders(cached, maxAgeS) };
+      return { body: { ...price, timestamp, cached: cached.hit }, cache: { ageMs: cached.ageMs, maxAgeS } };
     },
   });
 }

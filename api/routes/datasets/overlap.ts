@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { formatMoney, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
@@ -165,7 +164,7 @@ export function createOverlapRoute(deps: { tables: Tables; cache: ResponseCache;
         limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
       );
       const wallets = cached.value.map((row) => walletFrom(row, tags.length));
-      return { body: { count: wallets.length, tags: [...tags], wallets }, cache: cacheHeaders(cached, CACHE_S) };
+      return { body: { count: wallets.length, tags: [...tags], wallets }, cache: cached };
     },
   });
 }

@@ -3,7 +3,6 @@ import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import {
@@ -182,7 +181,7 @@ export function createEventRoute(deps: { tables: Tables; cache: ResponseCache; p
         () => load(params.slug),
       );
       if (cached.value === null) throw notFound(`Event ${params.slug} not found`);
-      return { body: cached.value, cache: cacheHeaders(cached, EVENT_CACHE_S) };
+      return { body: cached.value, cache: cached };
     },
   });
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { CURRENT_PRICES_DESCRIPTION, type OutcomePrices, outcomePricesOf } from '../../positions/outcome-prices.js';
@@ -131,7 +130,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCa
       const cached = await deps.cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
       return {
         body: { query: query.q, events: cached.value, count: cached.value.length },
-        cache: cacheHeaders(cached, SEARCH_CACHE_S),
+        cache: cached,
       };
     },
   });

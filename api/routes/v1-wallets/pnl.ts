@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -63,7 +62,7 @@ export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; ca
         deps.readers.pnlSeries(wallet, periods[period]),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
-      return { body: { wallet, period, series, count: series.length }, cache: cacheHeaders(cached, CACHE_S) };
+      return { body: { wallet, period, series, count: series.length }, cache: cached };
     },
   });
 }

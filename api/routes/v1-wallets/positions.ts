@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Cached } from '../../cache/response-cache.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
@@ -181,8 +180,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     const positions = page.rows.map((position) => positionFrom(position, tokensWithShares));
     return { list: cached, body: { wallet, count: positions.length, next_cursor: page.cursor, positions } };
   };
-  const ageOf = (lists: readonly Cached<unknown>[]) =>
-    cacheHeaders({ ageMs: Math.max(...lists.map((list) => list.ageMs)) }, CACHE_S);
+  const oldest = (lists: readonly Cached<unknown>[]) => ({ ageMs: Math.max(...lists.map((list) => list.ageMs)) });
 
   const listSchema = z.object({
     wallet: z.string(),
@@ -219,7 +217,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
       const found = await Promise.all(wallets.map((wallet) => ofWallet(wallet, given)));
       return {
         body: { wallet_count: found.length, wallets: found.map(({ body }) => body) },
-        cache: ageOf(found.map(({ list }) => list)),
+        cache: oldest(found.map(({ list }) => list)),
       };
     },
   });
@@ -234,7 +232,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query: given }) {
       const { list, body } = await ofWallet(addr, given);
-      return { body, cache: ageOf([list]) };
+      return { body, cache: oldest([list]) };
     },
   });
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { notFound } from '../../errors/failure.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { slugParam } from '../../http/params.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import { createResolver, type ResolveDeps } from '../../wallets/resolve.js';
@@ -80,7 +79,7 @@ export function createResolveRoute(deps: ResolveDeps & { cache: ResponseCache })
       );
       if (cached.value === null) throw notFound(ADDRESS.test(query) ? 'Address not found.' : 'Username not found.');
       const { wallet_details, ...rest } = cached.value;
-      return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cacheHeaders(cached, FOUND_S) };
+      return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cached };
     },
   });
 }

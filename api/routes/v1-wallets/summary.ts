@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
@@ -166,6 +165,6 @@ export const createWalletSummaryRoute = ({
         const totals = summaries.get(wallet)?.markets ?? emptyPnlSummary;
         return summaryFrom(wallet, totals, values as ValuesRow, traded as FillsRow, recent);
       });
-      return { body: cached.value, cache: cacheHeaders(cached, CACHE_S) };
+      return { body: cached.value, cache: cached };
     },
   });

@@ -3,7 +3,6 @@ import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
@@ -269,7 +268,7 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
             ),
           })),
         },
-        cache: cacheHeaders({ ageMs }, CACHE_S),
+        cache: { ageMs },
       };
     },
   });

@@ -5,7 +5,6 @@ import { ApiError, badParameter } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, clampToDateTimeSeconds, type FillFilter } from '../../fills/filter.js';
 import type { LogPosition } from '../../fills/log-position.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
@@ -144,7 +143,7 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
         cache: cached.hit ? ('hit' as const) : ('miss' as const),
         trades: [...trades],
       },
-      cache: cacheHeaders(cached, CACHE_S),
+      cache: cached,
     };
   };
 

@@ -7,7 +7,6 @@ import { type Candle, type CandlePage, readCandles } from '../../candles/reader.
 import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
 import { marketAliases } from '../../http/aliases.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam, hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
@@ -193,7 +192,7 @@ export function createOnchainCandleRoutes(deps: {
       return trimToTradeCount(page, given);
     });
     const title = (await readers.titlesOf([tokenId])).get(tokenId) ?? untitled;
-    return { body: bodyFrom(tokenId, given, cached.value, title), cache: cacheHeaders(cached, CACHE_S) };
+    return { body: bodyFrom(tokenId, given, cached.value, title), cache: cached };
   };
 
   /** The token that all given names agree on. Throws ApiError for none and for several. */

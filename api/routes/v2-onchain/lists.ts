@@ -6,7 +6,6 @@ import { allFills, type FillFilter, type Page } from '../../fills/filter.js';
 import { formatCursor, type LogPosition } from '../../fills/log-position.js';
 import type { RowPage } from '../../fills/read-page.js';
 import { untitled } from '../../fills/titles.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../wallet-events/events.sql.js';
@@ -65,7 +64,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
         has_more: hasMore,
         ...(hasMore && last !== undefined ? { cursor: formatTimedCursor(last) } : {}),
       },
-      cache: cacheHeaders(cached, LIST_CACHE_S),
+      cache: cached,
     };
   };
   const fillsPage = (name: string, filter: FillFilter, query: z.output<typeof listQuery>) =>

@@ -3,7 +3,6 @@ import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { type TagRow, tagsSql } from '../../catalog/markets.sql.js';
 import { untitled } from '../../fills/titles.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { flagParam } from '../../http/chain-params.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
@@ -94,7 +93,7 @@ export function createOnchainMarketRoutes(deps: {
           buy_volume_usdc: moneyToNumber(buyUsdc),
           sell_volume_usdc: moneyToNumber(sellUsdc),
         },
-        cache: cacheHeaders(cached, CACHE_S),
+        cache: cached,
       };
     },
   });
@@ -154,7 +153,7 @@ export function createOnchainMarketRoutes(deps: {
             }
           : row.tag,
       );
-      return { body: { count: found.length, tags: found }, cache: cacheHeaders(cached, CACHE_S) };
+      return { body: { count: found.length, tags: found }, cache: cached };
     },
   });
 

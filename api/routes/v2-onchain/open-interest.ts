@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
   conditionOpenInterestSql,
@@ -100,7 +99,7 @@ export function createOpenInterestRoutes(deps: {
           image: condition?.image ?? null,
           ...cached.value.sums,
         },
-        cache: cacheHeaders(cached, MARKET_CACHE_S),
+        cache: cached,
       };
     },
   });
@@ -124,7 +123,7 @@ export function createOpenInterestRoutes(deps: {
       });
       return {
         body: { source: SOURCE, ...cached.value },
-        cache: cacheHeaders(cached, TOTAL_CACHE_S),
+        cache: cached,
       };
     },
   });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
 import { marketAliases, minSizeAlias } from '../../http/aliases.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { usdParam } from '../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -157,7 +156,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
             (minSize === null || one.size >= minSize),
         );
         const rows = ordered(matching, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
-        return { body: body(rows.slice(0, limit), false, true), cache: cacheHeaders(cached, CACHE_S) };
+        return { body: body(rows.slice(0, limit), false, true), cache: cached };
       }
       const found = await positions.page({
         tokens: chosen,
@@ -173,7 +172,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
         ...one,
         metadata: metadataByToken.get(one.tokenId) ?? unknownOutcomeMetadata,
       }));
-      return { body: body(rows, found.length > limit, false), cache: cacheHeaders({ ageMs: 0 }, CACHE_S) };
+      return { body: body(rows, found.length > limit, false), cache: { ageMs: 0 } };
     },
   });
 }

@@ -3,7 +3,6 @@ import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { timeRangeAliases } from '../../http/aliases.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -181,7 +180,7 @@ export function createEquityRoute(deps: {
               }
             : {}),
         },
-        cache: cacheHeaders(cached, POSITIONS_CACHE_S),
+        cache: cached,
       };
     },
   });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
-import { cacheHeaders } from '../../http/cache-headers.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
@@ -186,15 +185,14 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
         id: (position) => position.tokenId,
       });
       const body = allPositionsFrom(address, positions);
-      const cache = cacheHeaders(cached, POSITIONS_CACHE_S);
-      if (since === undefined && until === undefined && tag === undefined) return { body, cache };
+      if (since === undefined && until === undefined && tag === undefined) return { body, cache: cached };
       const { positions: rows, ...sums } = body;
       const applied = {
         since: since ?? null,
         until: until ?? null,
         ...(tag === undefined ? {} : { tag_slug: tag }),
       };
-      return { body: { ...sums, filtered: true as const, applied_filters: applied, positions: rows }, cache };
+      return { body: { ...sums, filtered: true as const, applied_filters: applied, positions: rows }, cache: cached };
     },
   });
 
@@ -273,7 +271,7 @@ export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Ro
       const positions = page.rows.map(closedRowFrom);
       return {
         body: { wallet: address, count: positions.length, offset, limit, next_cursor: page.cursor, positions },
-        cache: cacheHeaders(cached, POSITIONS_CACHE_S),
+        cache: cached,
       };
     },
   });

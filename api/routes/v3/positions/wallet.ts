@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
 import type { FillReader } from '../../../fills/reader.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
-import { cacheHeaders } from '../../../http/cache-headers.js';
 import { usdParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
@@ -139,7 +138,7 @@ export function createWalletPositionsRoute(deps: {
           ...pagingOf(query, { rows: shown.length, hasMore, cursor, context }),
           next_offset: hasMore ? query.offset + shown.length : null,
         },
-        cache: cacheHeaders(page, POSITIONS_CACHE_S),
+        cache: page,
       };
     },
   });
