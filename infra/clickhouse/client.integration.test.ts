@@ -88,6 +88,30 @@ describe('insertRows', () => {
     expect(await totals()).toEqual({ facts: '9', sums: '9', big: '6' });
   });
 
+  test('a repeated chunk is not stored again by a view that was dropped and created again meanwhile', async () => {
+    await ch.client.command(
+      `CREATE TABLE facts_2 (wallet String, amount UInt64) ENGINE = MergeTree ORDER BY wallet ${deduplicating}`,
+    );
+    await ch.client.command(
+      `CREATE TABLE copies (wallet String, amount UInt64) ENGINE = MergeTree ORDER BY wallet ${deduplicating}`,
+    );
+    const createView = (amount: string) =>
+      ch.client.command(
+        `CREATE MATERIALIZED VIEW copies_mv TO copies AS SELECT wallet, ${amount} AS amount FROM facts_2`,
+      );
+    const insert = (dedupToken: string) =>
+      ch.client.insertRows('facts_2', [{ wallet: 'a', amount: 1 }], { dedupToken });
+    const copies = () => ch.client.query<{ amount: string }>('SELECT amount FROM copies ORDER BY amount');
+    await createView('amount');
+    await insert('chain.final-0-0-1');
+    await ch.client.command('DROP VIEW copies_mv SYNC');
+    await createView('amount * 2');
+    await insert('chain.final-0-0-1');
+    expect(await copies()).toEqual([{ amount: '1' }]);
+    await insert('chain.final-0-2-3');
+    expect(await copies()).toEqual([{ amount: '1' }, { amount: '2' }]);
+  });
+
   test('insertBytes takes encoded rows and columns; insertRows takes no rows and rejects bad names', async () => {
     await ch.client.command("CREATE TABLE encoded (a UInt8, b String DEFAULT 'd') ENGINE = MergeTree ORDER BY a");
     await ch.client.insertBytes('test.encoded', 'RowBinary', Buffer.from([7, 8]), { columns: ['a'] });

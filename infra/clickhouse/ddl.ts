@@ -60,6 +60,7 @@ export interface Ddl {
   view(name: string, select: string): readonly string[];
   /** Replaces the view's SELECT. */
   replaceView(name: string, select: string): readonly string[];
+  /** For a view that is created again with another SELECT. After MODIFY QUERY instead, a chunk that is inserted again would be stored twice by the view. */
   dropView(name: string): readonly string[];
   /** Drops a view and its target with all rows; the caller recreates both. */
   drop(spec: Pick<MaterializedViewSpec, 'name' | 'to'>): readonly string[];

@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { hexText } from '../../infra/clickhouse/hex.js';
 
 /** Content of a table, independent of row order and of insert batches: the newest version of each row, aggregate states as their final values. */
 export interface Fingerprint {
@@ -15,7 +16,7 @@ export async function rowText(client: ClickHouse, table: string): Promise<string
   // Safe to interpolate: the names come from the server's list of columns.
   const values = columns.map(({ name, type }) => {
     if (type.startsWith('AggregateFunction(')) return `finalizeAggregation(\`${name}\`)`;
-    return type.startsWith('FixedString(') ? `hex(\`${name}\`)` : `\`${name}\``;
+    return type.startsWith('FixedString(') ? hexText(`\`${name}\``) : `\`${name}\``;
   });
   return `toString(tuple(${values.join(', ')}))`;
 }
