@@ -188,3 +188,12 @@ export function defineRoute<
 export const errorSchema = z
   .looseObject({ error: z.string() })
   .meta({ description: 'Every error is an object with a string `error`.' });
+
+/** The 404 of a route, for `otherResponses`. `fields`: those of the error besides its text. */
+export const notFoundResponse = (
+  description: string,
+  error: string,
+  fields: Readonly<Record<string, string>> = {},
+): Readonly<Record<number, ResponseSpec>> => ({
+  404: { description, schema: errorSchema, example: { error, ...fields } },
+});

@@ -4,7 +4,7 @@ import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import {
   CURRENT_PRICES_DESCRIPTION,
   type OutcomePrices,
@@ -167,13 +167,7 @@ export function createEventRoute(deps: { tables: Tables; cache: ResponseCache; p
         annotations: 0,
       },
     },
-    otherResponses: {
-      404: {
-        description: 'No event has this slug.',
-        schema: errorSchema,
-        example: { error: 'Event how-many-launches-in-2027 not found' },
-      },
-    },
+    otherResponses: notFoundResponse('No event has this slug.', 'Event how-many-launches-in-2027 not found'),
     async handler({ params }) {
       const cached = await deps.cache.get(
         `event:${params.slug}`,

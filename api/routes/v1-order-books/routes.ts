@@ -3,7 +3,7 @@ import { MAX_LEVELS_PER_SIDE } from '../../../schemas/order-book/book.js';
 import { notFound } from '../../errors/failure.js';
 import { tokenIdParam } from '../../http/chain-params.js';
 import { integerParam } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import {
   bookLevels,
   bookPriceFields,
@@ -24,13 +24,7 @@ const common = {
   tag: 'Order books',
   auth: 'key',
   feature: 'v1',
-  otherResponses: {
-    404: {
-      description: 'No book of this token was read within the last day',
-      schema: errorSchema,
-      example: { error: 'No order book of this token' },
-    },
-  },
+  otherResponses: notFoundResponse('No book of this token was read within the last day', 'No order book of this token'),
 } as const;
 const params = z.object({ token: tokenIdParam({ invalid: 'Invalid token id. Use 1 to 78 digits' }) });
 const depth = integerParam({

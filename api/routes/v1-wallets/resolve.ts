@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { createResolver, type ResolveDeps } from '../../wallets/resolve.js';
 import { common } from './params.js';
 
@@ -64,13 +64,7 @@ export function createResolveRoute(deps: ResolveDeps & { cache: ResponseCache })
       }),
     }),
     success: { description: 'Wallet and owner key', schema: resolvedSchema, example },
-    otherResponses: {
-      404: {
-        description: 'Unknown wallet, key or name.',
-        schema: errorSchema,
-        example: { error: 'Address not found.' },
-      },
-    },
+    otherResponses: notFoundResponse('Unknown wallet, key or name.', 'Address not found.'),
     async handler({ params: { query } }) {
       const cached = await deps.cache.get(
         `resolve ${query.toLowerCase()}`,

@@ -6,7 +6,7 @@ import { minSizeAlias } from '../../http/aliases.js';
 import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { cursorsOf } from '../../pagination/cursor.js';
@@ -199,13 +199,10 @@ export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: 
         ],
       },
     },
-    otherResponses: {
-      404: {
-        description: 'Neither a known slug nor a known condition id.',
-        schema: errorSchema,
-        example: { error: 'Market snow-lisbon-may not found' },
-      },
-    },
+    otherResponses: notFoundResponse(
+      'Neither a known slug nor a known condition id.',
+      'Market snow-lisbon-may not found',
+    ),
     async handler({ params: { id }, query }, context) {
       const { limit, offset, includeTrades } = query;
       const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);

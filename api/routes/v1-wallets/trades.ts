@@ -8,7 +8,7 @@ import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields
 import { hashParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { cursorsOf, logPositionCursor } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
@@ -213,13 +213,10 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
         trades: [marketTradeFrom(exampleFill, exampleTitle)],
       },
     },
-    otherResponses: {
-      404: {
-        description: 'Neither a slug nor a condition id of the catalogue.',
-        schema: errorSchema,
-        example: { error: 'Market snow-lisbon-may not found' },
-      },
-    },
+    otherResponses: notFoundResponse(
+      'Neither a slug nor a condition id of the catalogue.',
+      'Market snow-lisbon-may not found',
+    ),
     async handler({ params: { id }, query }, context) {
       const condition = conditionId.safeParse(id);
       const tokenIds = await fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });

@@ -5,7 +5,7 @@ import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { cursorText } from '../../pagination/cursor.js';
 import { rankedPage } from '../../pagination/ranked-page.js';
 import { allCompleteField, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
@@ -22,13 +22,7 @@ import { averageOf, oppositeOutcomeOf, positionFields, positionFieldsOf, toCent 
 const common = {
   ...walletCommon,
   cacheS: POSITIONS_CACHE_S,
-  otherResponses: {
-    404: {
-      description: 'The wallet never had a position.',
-      schema: errorSchema,
-      example: { error: 'Wallet not found' },
-    },
-  },
+  otherResponses: notFoundResponse('The wallet never had a position.', 'Wallet not found'),
 } as const;
 
 const allPositionsRow = z.object({

@@ -4,7 +4,7 @@ import type { ResponseCache } from '../../../cache/response-cache.js';
 import { ApiError } from '../../../errors/failure.js';
 import { sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, patternParam } from '../../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
@@ -196,9 +196,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: ResponseCache
       schema: builderSchema.extend({ elapsed_ms: z.int() }),
       example: { ...exampleBuilder, elapsed_ms: 2 },
     },
-    otherResponses: {
-      404: { description: 'No fill carries the code.', schema: errorSchema, example: { error: 'builder not found' } },
-    },
+    otherResponses: notFoundResponse('No fill carries the code.', 'builder not found'),
     async handler({ params, query }, context) {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
       const rows = await load(query.sort);

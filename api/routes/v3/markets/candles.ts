@@ -9,7 +9,7 @@ import type { MetadataLookups } from '../../../catalog/metadata.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
-import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
 import { v3 } from '../params.js';
 import {
@@ -94,13 +94,10 @@ export function createCandleRoutes(deps: {
       schema: z.object({ ...tokenSeries, elapsed_ms: z.int() }),
       example: { ...seriesFrom(exampleQuery, EXAMPLE_TOKEN, null, exampleCandles), elapsed_ms: 4 },
     },
-    otherResponses: {
-      404: {
-        description: 'The token is not in the catalogue and has no trades.',
-        schema: errorSchema,
-        example: { error: 'market token not found', token_id: '71', hint: 'use an outcome token id' },
-      },
-    },
+    otherResponses: notFoundResponse('The token is not in the catalogue and has no trades.', 'market token not found', {
+      token_id: '71',
+      hint: 'use an outcome token id',
+    }),
     async handler({ params: { token_id }, query }, context) {
       const [market, page] = await Promise.all([tokensMarket(token_id), read(query, token_id)]);
       if (market === null && page.candles.length === 0) {
@@ -145,9 +142,7 @@ export function createCandleRoutes(deps: {
           elapsed_ms: 7,
         },
       },
-      otherResponses: {
-        404: { description: 'Unknown market.', schema: errorSchema, example: { error: 'market not found' } },
-      },
+      otherResponses: notFoundResponse('Unknown market.', 'market not found'),
       async handler({ params: given, query }, context) {
         const market = await find(String(Object.values(given)[0]));
         if (market === null) throw new ApiError({ kind: 'not_found', message: 'market not found' });

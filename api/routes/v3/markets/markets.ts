@@ -14,7 +14,7 @@ import {
 import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
 import { requiredText } from '../../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
@@ -277,13 +277,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         elapsed_ms: 2,
       },
     },
-    otherResponses: {
-      404: {
-        description: 'The condition is neither in the catalogue nor on chain.',
-        schema: errorSchema,
-        example: { error: 'condition not found' },
-      },
-    },
+    otherResponses: notFoundResponse('The condition is neither in the catalogue nor on chain.', 'condition not found'),
     async handler({ params: { condition_id } }, context) {
       const [rows, [origin]] = await Promise.all([
         byCondition(condition_id),

@@ -3,7 +3,7 @@ import type { ResponseCache } from '../../../cache/response-cache.js';
 import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalog/markets.sql.js';
 import { ApiError } from '../../../errors/failure.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
-import { defineRoute, errorSchema, type Route } from '../../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -69,13 +69,7 @@ export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; vi
       schema: z.object({ data: z.array(marketSchema), ...pageFields }),
       example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
     },
-    otherResponses: {
-      404: {
-        description: 'No market carries the tag.',
-        schema: errorSchema,
-        example: { error: 'tag not found', tag: 'weather' },
-      },
-    },
+    otherResponses: notFoundResponse('No market carries the tag.', 'tag not found', { tag: 'weather' }),
     async handler({ params: { slug }, query }, context) {
       const name = `v3 tag ${query.sort} ${slug}`;
       const load = () => tables.rows<RankedId>(taggedMarketsSql(slug, query.sort));
