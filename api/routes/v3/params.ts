@@ -14,6 +14,9 @@ import { cursorText } from '../../pagination/cursor.js';
 /** Deepest page by offset; deeper rows are reached by `cursor` or time bounds. */
 const MAX_OFFSET = 100_000;
 
+/** What all /v3 routes that only read have in common. */
+export const v3Route = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
+
 /** Parameters that mean the same on every /v3 list. */
 export const v3 = {
   address: walletParam({ invalid: 'invalid address: use 0x and 40 hex digits' }),
@@ -51,3 +54,6 @@ export const v3 = {
   flag: (name: string, description: string) =>
     flagParam({ description, invalid: `invalid ${name}: use true or false` }).default(false),
 } as const;
+
+/** The parameters of a page. */
+export const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };

@@ -9,9 +9,9 @@ import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3Route } from '../params.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Builders', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Builders' } as const;
 const BUILDERS_MS = 30_000;
 const SOURCE = 'v3.builder_fills' as const;
 const SCOPE = 'order_fills' as const;
@@ -151,9 +151,7 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: ResponseCache
     summary: 'Builders by fills, volume or fees',
     query: z.object({
       sort: sortParam,
-      limit: v3.limit(),
-      offset: v3.offset,
-      cursor: v3.cursor,
+      ...paging,
     }),
     success: {
       description: 'A page of builders',

@@ -8,7 +8,7 @@ import { rankedPage } from '../../../pagination/ranked-page.js';
 import { type ComboReader, MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
 import { comboSorts, type RankedCombo } from '../../../positions/combos.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3Route } from '../params.js';
 import {
   comboEventsPage,
   comboListAliases,
@@ -32,7 +32,6 @@ import {
   globalRedemptionSchema,
 } from './combos.serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
 const walletFilter = {
   wallet: walletParam({ invalid: 'invalid wallet: use 0x and 40 hex digits' }).optional(),
 };
@@ -44,7 +43,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
   const { combos } = deps;
 
   const markets = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Markets',
     path: '/v3/combos/markets',
     reads: ['pnl', 'chain'],
@@ -62,9 +61,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
         invalid: 'invalid status: use open, closed, resolved or all',
         values: ['open', 'closed', 'resolved', 'all'],
       }).default('all'),
-      limit: v3.limit(),
-      offset: v3.offset,
-      cursor: v3.cursor,
+      ...paging,
     }),
     aliases: comboAliases,
     success: {
@@ -113,7 +110,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
   });
 
   const activity = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Trades',
     path: '/v3/combos/activity',
     reads: ['pnl', 'chain'],
@@ -151,7 +148,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
   });
 
   const redemptions = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Trades',
     path: '/v3/combos/redemptions',
     reads: ['pnl', 'chain'],

@@ -17,12 +17,10 @@ import {
 import { pageFields, pagingOf } from '../envelope.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from '../markets/serialize.js';
 import type { MarketViews, RankedId } from '../markets/views.js';
-import { v3 } from '../params.js';
+import { paging, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 
 const DAY_CACHE_MS = 60_000;
-const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
-const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
 interface Sum {
@@ -69,7 +67,7 @@ export function createLastDayRoutes(deps: {
     matches_24h: z.int(),
   };
   const trending = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Markets',
     path: '/v3/markets/trending',
     reads: ['fills', 'catalog'],
@@ -105,7 +103,7 @@ export function createLastDayRoutes(deps: {
   });
 
   const ending = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Markets',
     path: '/v3/markets/ending',
     reads: ['catalog', 'fills'],
@@ -126,7 +124,7 @@ export function createLastDayRoutes(deps: {
 
   const walletRow = z.object({ rank: z.int(), wallet: z.string(), ...dayFields });
   const wallets = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Wallets',
     path: '/v3/leaderboard/day',
     reads: ['fills'],

@@ -16,13 +16,12 @@ import {
 import { cursorsOf, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../../pagination/cursor.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { v3, v3Route } from '../params.js';
 import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
 import { exampleSummary, positionsSummaryFields, positionsSummaryFrom } from '../wallets/pnl-summary.serialize.js';
 import { tagPnlFrom, tagPnlSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', auth: 'key', feature: 'v3' } as const;
 const TOO_DEEP = 'leaderboard_offset_too_deep';
 const sorts = ['total_pnl', ...rankingMetrics] as const;
 const tagSorts = ['net_pnl', 'volume', 'profit', 'loss'] as const;
@@ -106,7 +105,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
   const rowFrom = ({ rank, wallet, summary }: RankedWallet) => ({ rank, wallet, ...positionsSummaryFrom(summary) });
 
   const leaderboard = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Wallets',
     path: '/v3/leaderboard',
     reads: ['leaderboards'],
@@ -188,7 +187,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
   });
 
   const ofTag = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Markets',
     path: '/v3/tags/{slug}/leaderboard',
     reads: ['catalog', 'pnl', 'fills'],
@@ -231,7 +230,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
   });
 
   const stats = defineRoute({
-    ...common,
+    ...v3Route,
     tag: 'Markets',
     path: '/v3/stats',
     reads: ['leaderboards'],

@@ -8,7 +8,7 @@ import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { Tables } from '../../../tables/port.js';
 import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 
 const resolutionSchema = z.object({
@@ -30,15 +30,12 @@ const resolutionSchema = z.object({
 export function createResolutionsRoute(deps: { tables: Tables; conditionsOf: Lookup<Condition> }): Route {
   const { tables, conditionsOf } = deps;
   return defineRoute({
-    method: 'get',
-    apiGroup: 'v3',
+    ...v3Route,
     tag: 'Markets',
-    auth: 'key',
-    feature: 'v3',
     path: '/v3/resolutions',
     reads: ['chain', 'catalog'],
     summary: 'Resolved conditions, newest first',
-    query: z.object({ limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
+    query: z.object({ ...paging }),
     success: {
       description: 'A page of resolutions',
       schema: z.object({ data: z.array(resolutionSchema), ...pageFields }),

@@ -11,7 +11,7 @@ import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import type { Tables } from '../../../tables/port.js';
-import { v3 } from '../params.js';
+import { v3, v3Route } from '../params.js';
 import {
   type CandlesQuery,
   candlesQuery,
@@ -23,11 +23,8 @@ import {
 } from './candle-series.js';
 
 const common = {
-  method: 'get',
-  apiGroup: 'v3',
+  ...v3Route,
   tag: 'Markets',
-  auth: 'key',
-  feature: 'v3',
   reads: ['fills', 'catalog'],
 } as const;
 /** The time range and limit of a query. Throws ApiError for a range that is contradictory or too large. */

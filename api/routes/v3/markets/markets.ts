@@ -19,7 +19,7 @@ import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import {
   decimalText,
   exampleLabels,
@@ -34,16 +34,12 @@ import {
 import type { MarketViews, RankedId } from './views.js';
 
 const common = {
-  method: 'get',
-  apiGroup: 'v3',
+  ...v3Route,
   tag: 'Markets',
-  auth: 'key',
-  feature: 'v3',
   reads: ['fills', 'catalog'],
 } as const;
 const MAX_WORDS = 20;
 
-const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 export interface MarketsDeps {

@@ -7,12 +7,11 @@ import { defineRoute, notFoundResponse, type Route } from '../../../http/route.j
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3Route } from '../params.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
 import { type MarketViews, RANKING_MS, type RankedId } from './views.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', feature: 'v3' } as const;
-const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
+const common = { ...v3Route, tag: 'Markets' } as const;
 const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 /** GET /v3/tags, and the markets of a tag. */

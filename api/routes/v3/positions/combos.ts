@@ -14,7 +14,7 @@ import { type PnlEventFilter, pnlEventCursor, pnlEventCursorOf } from '../../../
 import type { Position } from '../../../positions/position.js';
 import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
 import { exampleSummary } from '../wallets/pnl-summary.serialize.js';
@@ -40,7 +40,7 @@ const newestFirst = {
   id: (one: Position) => one.tokenId.padStart(TOKEN_DIGITS, '0'),
 } as const;
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Wallets' } as const;
 
 /** Query parameters of all lists of combo events. */
 export const comboListQuery = {
@@ -127,7 +127,7 @@ export function createComboPositionRoutes(
     reads: ['positions', 'pnl'],
     summary: 'Combo positions of a wallet, most recent activity first',
     params: z.object({ address: v3.address }),
-    query: z.object({ ...comboParams, status: statusParam, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
+    query: z.object({ ...comboParams, status: statusParam, ...paging }),
     aliases: comboAliases,
     success: {
       description: 'A page of positions',

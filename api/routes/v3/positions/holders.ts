@@ -6,12 +6,12 @@ import { defineRoute, type RequestContext, type Route } from '../../../http/rout
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
 import { pageFields } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import { createHolderPages, HOLDER_PAGINATION_NOTE, type HolderPagesDeps } from './holder-pages.js';
 import { holderFrom, holderSchema } from './serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Markets', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Markets' } as const;
 const LARGEST_PAGE = Math.max(...Object.values(plans).map((terms) => terms.conditionPositionsMaxLimit));
 const sorts = ['pnl', 'realized_pnl', 'amount', 'volume'] as const;
 const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
@@ -79,9 +79,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
         invalid: 'invalid status: use open or closed',
         values: ['open', 'closed'],
       }).optional(),
-      limit: v3.limit(),
-      offset: v3.offset,
-      cursor: v3.cursor,
+      ...paging,
     }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { slug: marketSlug }, query }, context) {
@@ -98,7 +96,7 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     summary: 'Current and former holders of an outcome token',
     description: HOLDER_PAGINATION_NOTE,
     params: z.object({ token_id: v3.tokenId }),
-    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(), offset: v3.offset, cursor: v3.cursor }),
+    query: z.object({ sort: sortParam('pnl'), ...paging }),
     success: {
       description: 'A page of positions',
       schema: z.object({ ...page, data: z.array(holderSchema.omit({ token_id: true })) }),

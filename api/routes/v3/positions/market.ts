@@ -23,7 +23,7 @@ import type { Position } from '../../../positions/position.js';
 import type { HolderSort } from '../../../positions/positions.sql.js';
 import type { Tables } from '../../../tables/port.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import {
   createHolderPages,
@@ -137,11 +137,8 @@ export function createPositionsRoute(
     return { rows, paging };
   };
   return defineRoute({
-    method: 'get',
-    apiGroup: 'v3',
+    ...v3Route,
     tag: 'Markets',
-    auth: 'key',
-    feature: 'v3',
     path: '/v3/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets, of a token or of a market',
@@ -167,9 +164,7 @@ export function createPositionsRoute(
         values: ['asc', 'desc'],
       }).default('desc'),
       min_size: sharesParam.optional(),
-      limit: v3.limit(),
-      offset: v3.offset,
-      cursor: v3.cursor,
+      ...paging,
     }),
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     success: {

@@ -9,7 +9,7 @@ import { exampleOpenPosition } from '../../../positions/examples.js';
 import type { FilterablePosition, WalletPositionPages } from '../../../positions/wallet-position-pages.js';
 import type { WalletSort } from '../../../positions/wallet-position-pages.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import {
   comboPositionFrom,
@@ -55,11 +55,8 @@ export function createWalletPositionsRoute(deps: {
 }): Route {
   const { walletPositionPages, fills } = deps;
   return defineRoute({
-    method: 'get',
-    apiGroup: 'v3',
+    ...v3Route,
     tag: 'Wallets',
-    auth: 'key',
-    feature: 'v3',
     path: '/v3/wallets/{address}/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
@@ -85,9 +82,7 @@ export function createWalletPositionsRoute(deps: {
         invalid: 'invalid min_size: use a decimal number, 0 or more',
       }).optional(),
       include_combos: v3.flag('include_combos', 'Add combo positions.'),
-      limit: v3.limit(),
-      offset: v3.offset,
-      cursor: v3.cursor,
+      ...paging,
     }),
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     cacheS: POSITIONS_CACHE_S,

@@ -8,7 +8,7 @@ import { priceDocs } from '../../../http/field-docs.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { v3, v3Route } from '../params.js';
 import { exampleFill, examplePaging } from './examples.js';
 import type { ListQuery } from './lists.js';
 import { comboAliases, comboFilterOf, comboTradesQuery } from './query.js';
@@ -116,11 +116,8 @@ export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
 /** GET /v3/wallets/{address}/combos/trades: fills of the third exchange generation. */
 export function createComboTradesRoute(deps: { fills: FillReader }): Route {
   return defineRoute({
-    method: 'get',
-    apiGroup: 'v3',
+    ...v3Route,
     tag: 'Trades',
-    auth: 'key',
-    feature: 'v3',
     isHeavy: true,
     path: '/v3/wallets/{address}/combos/trades',
     reads: ['fills'],

@@ -12,13 +12,13 @@ import { marketAliases, timeRangeAliases } from '../../../http/aliases.js';
 import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
 import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
 import { cursorText } from '../../../pagination/cursor.js';
-import { v3 } from '../params.js';
+import { paging, v3 } from '../params.js';
 
 const hash = (name: string, description: string) =>
   hashParam({ description, invalid: `invalid ${name}: use 0x and 64 hex digits` });
 const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` });
 
-const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
+const orderedPaging = { order: v3.order, ...paging };
 const times = { after: v3.time('after').optional(), before: v3.time('before').optional() };
 const usd = {
   min_amount_usd: usdParam({
@@ -82,7 +82,7 @@ const makerSide = choiceParam({
 /** Query of GET /v3/trades. All filters are ANDed and apply before pagination. */
 export const tradesQuery = z.object({
   ...times,
-  ...paging,
+  ...orderedPaging,
   ...marketParams,
   ...orders,
   ...usd,
@@ -99,7 +99,7 @@ export const tradesQuery = z.object({
 
 export const walletTradesQuery = z.object({
   ...times,
-  ...paging,
+  ...orderedPaging,
   ...marketParams,
   ...orders,
   ...usd,
@@ -120,11 +120,11 @@ export const walletTradesQuery = z.object({
   combo_cursor: cursorText('`combo_next_cursor` of the previous page; only with include_combos.'),
 });
 
-export const marketTradesQuery = z.object({ ...times, ...paging, ...orders, ...usd, ...sorted, ...byOrder });
+export const marketTradesQuery = z.object({ ...times, ...orderedPaging, ...orders, ...usd, ...sorted, ...byOrder });
 
 export const builderTradesQuery = z.object({
   ...times,
-  ...paging,
+  ...orderedPaging,
   ...marketParams,
   ...usd,
   ...makerAmount,
@@ -155,9 +155,7 @@ export const comboTradesQuery = z.object({
     invalid: 'invalid side: use BUY, SELL or all',
     values: ['BUY', 'SELL', 'all'],
   }).default('all'),
-  limit: v3.limit(),
-  offset: v3.offset,
-  cursor: v3.cursor,
+  ...paging,
 });
 
 /** Query fields that all fill lists share. */

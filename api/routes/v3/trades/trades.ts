@@ -5,7 +5,7 @@ import type { FillReader } from '../../../fills/reader.js';
 import type { TitleLookup } from '../../../fills/titles.js';
 import { patternParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { v3 } from '../params.js';
+import { v3, v3Route } from '../params.js';
 import { type ComboTrades, comboBranch } from './combos.js';
 import { exampleFill, examplePaging, exampleTitle } from './examples.js';
 import { createTradeLists, ordersPage, tradesPage, userTradesPage } from './lists.js';
@@ -23,7 +23,7 @@ import {
 } from './query.js';
 import { tradeFrom, tradeSchema } from './serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Trades', auth: 'key', feature: 'v3', isHeavy: true } as const;
+const common = { ...v3Route, tag: 'Trades', isHeavy: true } as const;
 const exampleTrade = tradeFrom(exampleFill, exampleTitle);
 const GROUPED_NOTE = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
 const PAGINATION_NOTE =

@@ -8,7 +8,7 @@ import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import {
   activityFrom,
@@ -22,11 +22,8 @@ import {
 } from './serialize.js';
 
 const common = {
-  method: 'get',
-  apiGroup: 'v3',
+  ...v3Route,
   tag: 'Wallets',
-  auth: 'key',
-  feature: 'v3',
   reads: ['wallet_events', 'catalog'],
 } as const;
 const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
@@ -34,9 +31,7 @@ const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
 const listQuery = z.object({
   after: v3.time('after').optional(),
   before: v3.time('before').optional(),
-  limit: v3.limit(),
-  offset: v3.offset,
-  cursor: v3.cursor,
+  ...paging,
 });
 const orderedQuery = listQuery.extend({ order: v3.order });
 type ListQuery = z.output<typeof listQuery> & { readonly order?: 'asc' | 'desc' };

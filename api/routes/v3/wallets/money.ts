@@ -9,22 +9,22 @@ import { defineRoute, type Route } from '../../../http/route.js';
 import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { WalletEventReader } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { v3 } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { exampleFill, examplePaging, exampleTitle } from '../trades/examples.js';
 import { tradeFrom, tradeSchema } from '../trades/serialize.js';
 import { flowFrom, flowSchema } from './serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Wallets' } as const;
 const FEES_SOURCE = 'v3.order_fills' as const;
 const FLOWS_SOURCE = 'v3.collateral_flows' as const;
 const DEFAULT_AFTER = 0;
 const DEFAULT_BEFORE = 9_999_999_999;
 
-const paging = { order: v3.order, limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };
+const orderedPaging = { order: v3.order, ...paging };
 const feesQuery = z.object({
   after: v3.time('after').default(DEFAULT_AFTER),
   before: v3.time('before').default(DEFAULT_BEFORE),
-  ...paging,
+  ...orderedPaging,
 });
 const flowsQuery = z.object({
   kind: choiceParam({
@@ -34,7 +34,7 @@ const flowsQuery = z.object({
   }).default('all'),
   after: v3.time('after').optional(),
   before: v3.time('before').optional(),
-  ...paging,
+  ...orderedPaging,
 });
 
 const feeSchema = tradeSchema.extend({

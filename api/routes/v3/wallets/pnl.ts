@@ -8,7 +8,7 @@ import { defineRoute, errorSchema, type RequestContext, type Route } from '../..
 import type { ConcurrencyLimiter } from '../../../limits/concurrency-limiter.js';
 import type { PnlReader } from '../../../pnl/reader.js';
 import type { Span } from '../../../pnl/series.sql.js';
-import { v3 } from '../params.js';
+import { v3, v3Route } from '../params.js';
 import { createSelector, selectionAliases, selectionFields } from '../selection.js';
 import { emptySummaries } from './pnl-summary.js';
 import {
@@ -28,7 +28,7 @@ import {
   unrealizedUnknown,
 } from './pnl-summary.serialize.js';
 
-const common = { method: 'get', apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Wallets' } as const;
 const MAX_BUCKETS = 1_000;
 const SERIES_SOURCE = 'realized_pnl_series' as const;
 const DAY_S = 86_400;
