@@ -60,12 +60,13 @@ const listener = createServer((socket) => {
   connections += 1;
   socket.destroy();
 });
-const previous = { ...process.env };
+/** Read by the engine from the environment of this process. */
+const passwords = ['WRITER', 'READER', 'ANALYST'].map((user) => `ODDSTREAM_${user}_PASSWORD`);
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'oddstream-users-'));
   writeFileSync(join(directory, 'secret'), `${FILE_SECRET}\n`);
-  for (const user of ['WRITER', 'READER', 'ANALYST']) process.env[`ODDSTREAM_${user}_PASSWORD`] = 'not used here';
+  for (const name of passwords) process.env[name] = 'not used here';
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   native = loadNative();
   await run(undefined, [
@@ -81,7 +82,7 @@ beforeAll(async () => {
 afterAll(() => {
   listener.close();
   rmSync(directory, { recursive: true, force: true });
-  process.env = previous;
+  for (const name of passwords) delete process.env[name];
 });
 
 /** Runs statements one after the other, with the users file as edited. undefined: as a user with all rights. Gives each one's answer or error. */
