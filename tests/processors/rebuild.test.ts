@@ -199,8 +199,8 @@ describe('rebuild', { timeout: 240_000 }, () => {
     const [byWallet] = checked.flatMap(({ table, differences }) => (table === 'fills_by_wallet' ? [differences] : []));
     expect(byWallet).toMatchObject({ onlyLive: 0, onlyRebuilt: 10 });
     expect(byWallet?.rows.map(({ side }) => side)).toEqual(Array.from({ length: 10 }, () => 'rebuilt'));
-    // The transaction and the order.
-    expect(byWallet?.rows[0]?.row.match(/0x[0-9a-f]{64}/g)).toHaveLength(2);
+    // The transaction, the order, and in some rows a builder.
+    expect(byWallet?.rows[0]?.row.match(/0x[0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
     // The deleted rows are in the rebuilt table only, each in a part that is listed.
     expect(byWallet?.stored).toHaveLength(10);
     const rebuiltParts = byWallet?.parts.filter(({ side }) => side === 'rebuilt').map(({ part }) => part);
