@@ -208,16 +208,23 @@ describe('a slow reader with on_slow skip', () => {
 
   it('is closed if one of its subscriptions does not skip', async () => {
     const { server, publish, metric } = await gateway({ limits: { peer, tickMs: 20 } });
-    const one = await client(server);
-    await one.subscribe('trades', { on_slow: 'skip' });
-    await one.subscribe('blocks');
-    one.socket.pause();
-    for (let seq = 1; seq <= 300 && (await metric('gateway_slow_closes_total')) === 0; seq++)
-      await publish(trade(seq, '0xaa'));
-    one.socket.resume();
-    // The library checks every four seconds for closed connections that still have data to read, and cuts them: the close frame is lost then.
-    expect([1013, 1006]).toContain((await one.closed).code);
-    expect(await metric('gateway_slow_closes_total')).toBe(1);
+    let seq = 0;
+    const closeCode = async (attempt: number) => {
+      const one = await client(server);
+      await one.subscribe('trades', { on_slow: 'skip' });
+      await one.subscribe('blocks');
+      one.socket.pause();
+      while (seq < 300 * attempt && (await metric('gateway_slow_closes_total')) < attempt)
+        await publish(trade(++seq, '0xaa'));
+      one.socket.resume();
+      const { code } = await one.closed;
+      expect(await metric('gateway_slow_closes_total')).toBe(attempt);
+      return code;
+    };
+    // The library looks every four seconds for closed connections that still have data to read and cuts them: the close frame is lost then.
+    let code = await closeCode(1);
+    for (let attempt = 2; code === 1006 && attempt <= 4; attempt++) code = await closeCode(attempt);
+    expect(code).toBe(1013);
   }, 60_000);
 });
 
