@@ -5,7 +5,7 @@ import type { Query } from '../../../schemas/social/query/query.js';
 import { QuerySyntaxError } from '../../../schemas/social/query/tokens.js';
 import { ApiError, notFound } from '../../errors/failure.js';
 import { integerParam, requiredText } from '../../http/params.js';
-import { defineRoute, errorSchema, type RequestContext, type Route } from '../../http/route.js';
+import { defineRoute, errorSchema, notFoundResponse, type RequestContext, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import type { PostPage, SocialPosts } from '../../social/posts.js';
@@ -153,7 +153,7 @@ export function createSocialRoutes(deps: {
     },
     otherResponses: {
       ...unprocessable('Invalid handle'),
-      404: { description: 'No such user.', schema: errorSchema, example: { error: 'Handle not found' } },
+      ...notFoundResponse('No such user.', 'Handle not found'),
     },
     async handler({ params: { handle }, query: { max } }, context) {
       const { result, headers } = await limited(context, async () => {

@@ -11,6 +11,16 @@ export const pageFields = {
   elapsed_ms: z.int(),
 };
 
+/** Values of `pageFields` in the example of a list with one page. */
+export const examplePage = {
+  rows_returned: 1,
+  has_more: false,
+  offset: 0,
+  limit: 100,
+  next_cursor: null,
+  elapsed_ms: 4,
+};
+
 /** The values of `pageFields`. `cursor`: cursor of the next page. */
 export function pagingOf(
   query: { readonly offset: number; readonly limit: number },

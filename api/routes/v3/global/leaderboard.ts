@@ -5,7 +5,7 @@ import type { FillReader } from '../../../fills/reader.js';
 import type { TokenChoice } from '../../../fills/tokens.sql.js';
 import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
 import { choiceParam, slugParam } from '../../../http/params.js';
-import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
+import { defineRoute, errorSchema, notFoundResponse, type RequestContext, type Route } from '../../../http/route.js';
 import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
 import {
   type LeaderboardReader,
@@ -213,11 +213,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     },
     otherResponses: {
       400: tooDeep,
-      404: {
-        description: 'No market carries the tag.',
-        schema: errorSchema,
-        example: { error: 'tag not found', tag: 'weather' },
-      },
+      ...notFoundResponse('No market carries the tag.', 'tag not found', { tag: 'weather' }),
     },
     async handler({ params: { slug }, query }, context) {
       checkDepth(query);

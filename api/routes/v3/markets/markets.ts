@@ -18,7 +18,7 @@ import { defineRoute, notFoundResponse, type Route } from '../../../http/route.j
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
-import { pageFields } from '../envelope.js';
+import { examplePage, pageFields } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import {
   decimalText,
@@ -39,8 +39,6 @@ const common = {
   reads: ['fills', 'catalog'],
 } as const;
 const MAX_WORDS = 20;
-
-const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 export interface MarketsDeps {
   readonly tables: Tables;

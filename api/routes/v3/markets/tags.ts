@@ -6,13 +6,12 @@ import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Tables } from '../../../tables/port.js';
-import { pageFields, pagingOf } from '../envelope.js';
+import { examplePage, pageFields, pagingOf } from '../envelope.js';
 import { paging, v3Route } from '../params.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
 import { type MarketViews, RANKING_MS, type RankedId } from './views.js';
 
 const common = { ...v3Route, tag: 'Markets' } as const;
-const examplePage = { rows_returned: 1, has_more: false, offset: 0, limit: 100, next_cursor: null, elapsed_ms: 4 };
 
 /** GET /v3/tags, and the markets of a tag. */
 export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; views: MarketViews }): readonly Route[] {
