@@ -129,7 +129,9 @@ export function convertHashes(
   columns: readonly string[],
   target: { stored: string; tables: readonly string[]; onCluster: string },
 ): readonly string[] {
-  const wait = 'SETTINGS mutations_sync = 2, alter_sync = 2';
+  // The initiator of a statement ON CLUSTER gives up after three minutes by default.
+  const patience = target.onCluster === '' ? '' : ', distributed_ddl_task_timeout = 3600';
+  const wait = `SETTINGS mutations_sync = 2, alter_sync = 2${patience}`;
   return [
     ...columns.map(
       (column) =>
