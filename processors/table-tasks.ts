@@ -99,8 +99,8 @@ export function createTableTasks(options: {
       return { run: processor.run, check: async () => statefulCheck(await processor.state()) };
     },
   });
-  /** Runs `work` with a client whose statements may take that long. */
-  const withTimeout = async <T>(requestTimeoutMs: number, work: (client: ClickHouse) => Promise<T>): Promise<T> => {
+  /** Runs `work` with a client of its own, whose statements may take that long. */
+  const withClient = async <T>(requestTimeoutMs: number, work: (client: ClickHouse) => Promise<T>): Promise<T> => {
     const client = createClickHouse({ ...connection, requestTimeoutMs }, { logger });
     try {
       return await work(client);
@@ -112,7 +112,7 @@ export function createTableTasks(options: {
   const chunkRecorder = createChunkRecorder({ store: clickhouse, shared: true });
   const published = { client: clickhouse, database: config.clickhouse.analystDatabase, views: publicViews, logger };
   const schema = createSchemaCreation({
-    tables: () => withTimeout(MIGRATION_TIMEOUT_MS, (client) => migrate({ client, migrations, logger })),
+    tables: () => withClient(MIGRATION_TIMEOUT_MS, (client) => migrate({ client, migrations, logger })),
     views: () => publishViews(published),
     logger,
   });
@@ -168,7 +168,7 @@ export function createTableTasks(options: {
       async run(signal) {
         const { compactionEveryMs: everyMs } = config.clickhouse;
         if (everyMs === null) return aborted(signal);
-        await withTimeout(COMPACTION_TIMEOUT_MS, (client) =>
+        await withClient(COMPACTION_TIMEOUT_MS, (client) =>
           createCompactor({ clickhouse: client, everyMs, logger, metrics }).run(signal),
         );
       },
