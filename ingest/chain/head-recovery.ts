@@ -7,14 +7,16 @@ import type { HeadState, IncompleteBlock, PendingSettlement } from './head-state
 import type { Hex } from './source.js';
 
 /**
- * Applies the end of chain.head to the state, so that a restart neither repeats nor loses records. Reads `windowMs` back from the newest
- * record. Returns the incomplete block if the process died before it wrote the block record.
+ * Applies the end of chain.head to the state, so that a restart neither repeats nor loses records. Reads back from the newest record to
+ * `pendingTtlMs` before the newest final block, at most `windowMs`: older blocks cannot be retracted and older settlements have expired.
+ * Returns the incomplete block if the process died before it wrote the block record.
  */
 export async function recoverHead(deps: {
   log: Omit<Log, 'append'>;
   codec: Codec;
   state: HeadState;
   windowMs: number;
+  pendingTtlMs: number;
   nowMs: number;
   onUnreadable: OnUnreadable;
 }): Promise<IncompleteBlock | null> {
@@ -33,7 +35,11 @@ export async function recoverHead(deps: {
     if (open?.hash !== hash) open = { number, hash: hash as Hex, ids: new Set(), settled: new Set(), confirmed: [] };
     return open;
   };
-  const from = { timestampMs: last.timestampMs - deps.windowMs };
+  const final = await newestFinal(deps);
+  if (final !== null) state.finalize(final.number, final.hash);
+  const sinceFinalMs = last.timestampMs - (final?.timestampMs ?? Number.NEGATIVE_INFINITY);
+  const windowMs = Math.min(deps.windowMs, Math.max(sinceFinalMs, 0) + deps.pendingTtlMs);
+  const from = { timestampMs: last.timestampMs - windowMs };
   for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
     for (const { value: bytes, offset } of batch.records) {
       if (bytes === null) continue;
@@ -89,4 +95,15 @@ export async function recoverHead(deps: {
     }
   }
   return open;
+}
+
+/** Block of the last record of chain.final; null when there is none or it is not an event of a block. */
+async function newestFinal(deps: { log: Omit<Log, 'append'>; codec: Codec; onUnreadable: OnUnreadable }) {
+  const topic = topics.chainFinal.name;
+  const last = await deps.log.lastRecord(topic, 0);
+  if (last === null || last.value === null) return null;
+  const { offset, timestampMs } = last;
+  const event = tryDecode(deps.codec, last.value, (reason) => deps.onUnreadable({ topic, offset }, reason));
+  if (event === undefined || !('block_hash' in event.value)) return null;
+  return { number: event.value.block_number, hash: event.value.block_hash as Hex, timestampMs };
 }

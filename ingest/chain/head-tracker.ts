@@ -27,7 +27,7 @@ export interface HeadTrackerOptions {
   /** A settlement that is not in a block after this time is dropped. */
   readonly pendingTtlMs: number;
   readonly maxPending: number;
-  /** Range of chain.head that is read at a restart. */
+  /** Largest range of chain.head that is read at a restart. */
   readonly recoveryWindowMs: number;
   /** Gaps up to this many blocks are filled by parent hash, wider gaps forward by number. */
   readonly maxParentFetchBlocks: number;
@@ -262,8 +262,8 @@ export function createHeadTracker(deps: {
 
   return {
     async recover() {
-      const windowMs = options.recoveryWindowMs;
-      open = await recoverHead({ ...deps, state, windowMs, nowMs: now() });
+      const { recoveryWindowMs: windowMs, pendingTtlMs } = options;
+      open = await recoverHead({ ...deps, state, windowMs, pendingTtlMs, nowMs: now() });
       reportPending();
       const tip = state.tip();
       if (tip !== undefined || open !== null) {

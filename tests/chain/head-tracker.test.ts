@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { createHeadTracker, type HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
+import type { SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
 import { chainParts, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { FakeNode, type ScriptedLog, txHash } from '../support/fake-chain.js';
@@ -28,6 +29,9 @@ async function tracking(
   await tracker.recover();
   return { ...parts, tracker, stop, ranges };
 }
+
+const appendFinal = async (log: MemoryLog, block: SourceBlock) =>
+  log.append(topics.chainFinal.name, [chainParts(log).encodeBlock(block).block]);
 
 const idsOf = (node: FakeNode, from: number) =>
   node.blocks.slice(from).map((block) => ({
@@ -201,6 +205,42 @@ describe('head tracker', () => {
     await expect(tracker.failed).rejects.toThrow(RetryableError);
   });
 
+  it('rejects when the node replaces a block that was final before a restart', async () => {
+    const log = await freshLog();
+    const node = new FakeNode(5);
+    const first = await tracking(log, node);
+    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
+    await first.tracker.idle();
+    await appendFinal(log, node.blocks[3]!);
+    const { tracker } = await tracking(log, node);
+    node.fork(3);
+    for (let i = 0; i < 4; i += 1) node.mine([]);
+    tracker.onHead(node.tip, 2);
+    await expect(tracker.failed).rejects.toThrow(RetryableError);
+  });
+
+  it.each([
+    ['back to the pending time before the newest final block', 10_000, 30 * 2000 + 10_000],
+    ['at most the recovery window', 3_600_000, 1_800_000],
+  ])('reads chain.head at a restart %s', async (_, pendingTtlMs, expectedMs) => {
+    const log = await freshLog();
+    const node = new FakeNode(41);
+    const first = await tracking(log, node);
+    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
+    await first.tracker.idle();
+    await appendFinal(log, node.blocks[10]!);
+    const fromMs: number[] = [];
+    const recording: MemoryLog = {
+      ...log,
+      read(options) {
+        if (typeof options.from === 'object' && 'timestampMs' in options.from) fromMs.push(options.from.timestampMs);
+        return log.read(options);
+      },
+    };
+    await tracking(recording, node, { pendingTtlMs });
+    expect(fromMs).toEqual([node.tip.timestampS * 1000 - expectedMs]);
+  });
+
   it('accepts a finalised block only with an equal hash', async () => {
     const log = await freshLog();
     const node = new FakeNode(5);
@@ -296,7 +336,7 @@ describe('head tracker', () => {
     | { do: 'mine'; logs: readonly ScriptedLog[]; announce: boolean }
     | { do: 'fork'; depth: number; blocks: readonly (readonly ScriptedLog[])[]; announce: 'all' | 'last' | 'none' }
     | { do: 'pending'; tx: number }
-    | { do: 'finalize' }
+    | { do: 'finalize'; written: boolean }
     | { do: 'settle' }
     | { do: 'crash'; after: number };
   const logs = fc.array(fc.record({ tx: fc.integer({ min: 1, max: 12 }) }), { maxLength: 4 });
@@ -312,7 +352,7 @@ describe('head tracker', () => {
       }),
     },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('pending' as const), tx: fc.integer({ min: 1, max: 12 }) }) },
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('finalize' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('finalize' as const), written: fc.boolean() }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('settle' as const) }) },
     {
       weight: 2,
@@ -365,6 +405,7 @@ describe('head tracker', () => {
             case 'finalize':
               node.finalized = Math.max(node.finalized, node.tip.number - 4);
               run.tracker.onFinalized(node.finalized, node.blocks[node.finalized]!.hash);
+              if (next.written) await appendFinal(run.log, node.blocks[node.finalized]!);
               break;
             case 'settle':
               await run.tracker.idle();
