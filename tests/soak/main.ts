@@ -16,7 +16,7 @@ import {
 import { runRebuild } from '../support/run-rebuild.js';
 import { parseSoakArguments, type SoakArguments, USAGE } from './arguments.js';
 import type { LoadCounts, LoadOptions } from './load.child.js';
-import { randomInt } from './random.js';
+import { inRandomRounds } from './random.js';
 import { type Kill, problemsOf, reportOf, type SoakResult } from './report.js';
 import { type Sample, takeSample } from './samples.js';
 import type { SubscribersMessage, SubscribersOptions } from './subscribers.child.js';
@@ -147,7 +147,8 @@ async function soak(options: SoakArguments): Promise<SoakResult> {
       if (killEveryS > 0 && now >= nextKillMs && now < endMs - CALM_END_MS) {
         await finishRecovery();
         await pauseMs();
-        const name = processNames[randomInt(processNames.length, seed, n)] as ProcessName;
+        // In rounds: memory of the second half does not depend on which processes happen to be young in it.
+        const name = inRandomRounds<ProcessName>(processNames, n, seed);
         recovery = { process: name, readyMs: kill(product, name) };
         n += 1;
         nextKillMs += killEveryS * 1000;

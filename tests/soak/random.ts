@@ -10,3 +10,14 @@ export function randomInt(below: number, ...from: readonly number[]): number {
   }
   return (h >>> 0) % below;
 }
+
+/** The n-th of an endless sequence of all `items` in random order, then all of them in another order, and so on. */
+export function inRandomRounds<T>(items: readonly T[], n: number, seed: number): T {
+  const round = Math.floor(n / items.length);
+  const order = [...items];
+  for (let i = order.length - 1; i > 0; i -= 1) {
+    const j = randomInt(i + 1, seed, round, i);
+    [order[i], order[j]] = [order[j] as T, order[i] as T];
+  }
+  return order[n % items.length] as T;
+}
