@@ -1,4 +1,4 @@
-import { eventually, type Product } from './product.js';
+import { eventually, LOADING_INTERVAL_MS, type Product } from './product.js';
 
 /**
  * A query per table that is filled from the log, with a defined order of its rows. Excludes times of the local clock, and offsets, which
@@ -60,6 +60,7 @@ export async function untilTablesComplete(product: Pick<Product, 'get' | 'sql' |
       return status === 200 && sources.length === 3 && sources.every((source) => source.phase !== 'history');
     },
     240_000,
+    LOADING_INTERVAL_MS,
   );
   let before = '';
   await eventually(
@@ -79,9 +80,9 @@ export async function untilTablesComplete(product: Pick<Product, 'get' | 'sql' |
       const measured = taskChecks.length > 0 && taskChecks.every(([, { ok }]) => ok);
       const lags = ['oddstream_sink_lag_records', 'oddstream_processor_lag_records'];
       const lag = (await Promise.all(lags.map((name) => product.metric('processors', name)))).reduce((a, b) => a + b);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
       return still && measured && lag === 0;
     },
     240_000,
+    LOADING_INTERVAL_MS,
   );
 }

@@ -18,11 +18,15 @@ export type ProcessName = (typeof processNames)[number];
 /** Output of the products of the running test by data directory, and whether they have ended. */
 export const outputs = new Map<string, { text(): string; isStopped(): boolean }>();
 
+/** Interval of requests that wait for the history: with 0.1 s, loading it takes 4 s of processor time more. */
+export const LOADING_INTERVAL_MS = 1000;
+
 /** Repeats until the result is not null, undefined or false; fails with the last result. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | null | undefined | false>,
   timeoutMs = 60_000,
+  intervalMs = 100,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   let last: unknown;
@@ -34,7 +38,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
   throw new Error(
     `${what}: not within ${timeoutMs} ms (last: ${last instanceof Error ? last.message : JSON.stringify(last)})`,
