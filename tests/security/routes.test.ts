@@ -184,19 +184,20 @@ describe('the api', () => {
     ];
     const own = { 'sec-fetch-site': 'same-origin' };
     let pages = 0;
-    for (const { target } of routed())
+    for (const { target } of routed()) {
+      const { status, type } = await send(port, 'GET', target, own);
+      const isPage = status === 200 && /^(text\/(html|javascript|css)|image)/.test(type);
+      if (isPage) pages += 1;
       for (const headers of foreign) {
         for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
           const { status } = await send(port, method, target, { ...headers, 'x-api-key': key });
           expect([method, target, status]).toEqual([method, target, 403]);
         }
-        const { status, type } = await send(port, 'GET', target, own);
-        if (status !== 200 || !/^(text\/(html|javascript|css)|image)/.test(type)) continue;
-        pages += 1;
-        expect([target, (await send(port, 'GET', target, headers)).status]).toEqual([target, 403]);
+        if (isPage) expect([target, (await send(port, 'GET', target, headers)).status]).toEqual([target, 403]);
       }
+    }
     // Start page, icon, reference, console, three pages of the app, and their files.
-    expect(pages / foreign.length).toBeGreaterThan(20);
+    expect(pages).toBeGreaterThan(20);
   });
 
   it('sends the headers that protect browsers with every response', async () => {
