@@ -46,10 +46,11 @@ const compile = [
 
 const print = (text) => process.stderr.write(`${text}\n`);
 
+/** `uWebSockets.js` has no binary for 23 and for versions after 25. */
 function requireNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > 20 || (major === 20 && minor >= 19)) return;
-  print(`Oddstream needs Node >= 20.19; this is ${process.versions.node}.`);
+  if ([21, 22, 24, 25].includes(major) || (major === 20 && minor >= 19)) return;
+  print(`Oddstream needs Node 20.19 or later, 22, 24 or 25; this is ${process.versions.node}.`);
   process.exit(1);
 }
 

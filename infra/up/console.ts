@@ -10,7 +10,7 @@ export interface Progress {
 }
 
 const LEVEL_MARK: Readonly<Record<string, string>> = { warn: 'warn ', error: 'ERROR', fatal: 'FATAL' };
-/** `config` is printed once by the supervisor instead of five times. */
+/** `config` is the same in every process; the supervisor prints a summary of it. */
 const HIDDEN_FIELDS = new Set(['level', 'time', 'process', 'msg', 'progress', 'err', 'config']);
 const BAR_WIDTH = 28;
 

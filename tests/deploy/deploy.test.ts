@@ -92,6 +92,27 @@ describe('settings', () => {
     expect(configOf('processors', { RAW_HISTORY_DAYS: '90' }).rawHistoryDays).toBe(90);
   });
 
+  it('of sign-in, payments, social posts and the live chain reach the api and are in example.env', () => {
+    const isOfApi = (name: string) =>
+      /^(SMTP|MAIL|OIDC|BILLING|STRIPE|SOCIAL|USAGE)_|^POLYGON_RPC_URL$/.test(name) &&
+      !/_FILE$|_BASE$|_API_URL$/.test(name);
+    const names = [...environmentVariables].filter(isOfApi);
+    expect(names.length).toBeGreaterThan(11);
+    const given = new Map([...settings(block('x-environment', '')), ...settings(block('api', '  '))]);
+    for (const name of names) {
+      expect(given.get(name), name).toBe(`\${${name}:-}`);
+      expect(read('example.env')).toMatch(new RegExp(`^${name}=$`, 'm'));
+    }
+    const live = configOf('api', {
+      POLYGON_RPC_URL: 'https://node.example',
+      SMTP_URL: 'smtp://mail.example',
+      MAIL_FROM: 'a@b.example',
+    });
+    expect(live.sources.mode).toBe('live');
+    expect(live.signIn.mail?.smtpUrl).toBe('smtp://mail.example');
+    expect(live.billing).toBeNull();
+  });
+
   it('of a proxy in front reach the api and the sockets, which allow its names', () => {
     const variables = {
       PUBLIC_URL: 'https://api.example.com',
