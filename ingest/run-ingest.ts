@@ -43,7 +43,7 @@ function lazy<T>(compute: () => T): () => T {
 }
 
 /**
- * Ingest process: writes chain, oracle and catalog into one log until the signal. A failed source is restarted while the others run. An error
+ * Ingest process: writes chain, oracle, catalogue, order books and recorded posts into one log until the signal. A failed source is restarted while the others run. An error
  * that an operator must fix, or the loss of topic ownership, ends all sources (their last records are durable) and is the rejection reason.
  * One process per log is active, others are on standby. The active process owns the topics of the sources, so a process that was wrongly
  * declared dead rejects with FencedError at its next append.

@@ -55,7 +55,7 @@ export interface GatewayServer {
 
 /**
  * Serves the event socket on `/ws`. Clients without access are rejected before the upgrade. All receivers of an event share one buffer per
- * encoding. A connection whose send buffer exceeds its bound is closed with 1013, so a slow reader does not delay the others.
+ * encoding. A connection whose send buffer exceeds its bound is closed with 1013 or, if its subscriptions say `skip`, suspended, so a slow reader does not delay the others.
  */
 export async function startGatewayServer(deps: {
   host: string;

@@ -82,7 +82,7 @@ function rejectUpgrade(response: HttpResponse, kind: RejectionKind, details: Rej
 }
 
 /**
- * Admits clients or rejects them before the upgrade: 401, 403, 429 or 503 with a JSON body. Admission may wait; if the client has disconnected
+ * Admits clients or rejects them before the upgrade: 400, 401, 403, 429 or 503 with a JSON body. Admission may wait; if the client has disconnected
  * meanwhile, its permit is released.
  */
 export function createUpgradeHandler(deps: {

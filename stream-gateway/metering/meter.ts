@@ -1,6 +1,6 @@
 import type { UsageRecorder } from '../../infra/usage/usage-recorder.js';
 
-/** price_feed frames are metered as `oracle_orderbook`, all other event frames as `onchain`. */
+/** price_feed and order-book frames are metered as `oracle_orderbook`, all other event frames as `onchain`. */
 export type MeterName = 'onchain' | 'oracle_orderbook';
 
 /** Counts encoded bytes of event frames handed to sockets. Control frames are not metered. */

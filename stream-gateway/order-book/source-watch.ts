@@ -4,7 +4,7 @@ import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 
-/** The source writes its status every 5 s. */
+/** The source writes its status every 2 s. */
 const SILENT_MS = 8_000;
 
 /** Reports whether the order-book source of ingest is running, by what it writes. */

@@ -14,7 +14,7 @@ const RUN_MS = 120_000;
 /** Commands of the documents that no test runs as they are, by their beginning, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm start': 'this file runs what it starts',
-  'POLYGON_RPC_URL=': 'needs a node of the live chain',
+  'ODDSTREAM_DATA=data-live POLYGON_RPC_URL=': 'needs a node of the live chain',
   'npm test': 'runs this test',
   'npm run test:': 'runs tests',
   'npm run dev': 'runs the product a second time; infra/up/code-watch.test.ts tests its restarts',
@@ -27,8 +27,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'ADMIN_PORT_PROCESSORS=': 'tests/faults/scale-out.test.ts runs further processors',
   'docker compose': 'needs Docker and published images; tests/deploy checks the file',
   'RECORDED_DIR=imported': 'needs a second product; tests/export/export.test.ts reads imported files as ingest does',
-  'npm run rebuild': 'tests/e2e/rebuild.test.ts runs it with processors stopped',
-  'curl -X POST http://api:8080/v1/keys': 'creates a key: one per address and day, which this file creates elsewhere',
+  'curl -X POST http://127.0.0.1:8080/v1/keys': 'creates a key: one per address and day, which this file creates elsewhere',
 };
 
 /** Blocks of other languages than the shell: the test that runs them. */
