@@ -210,7 +210,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createOrderBookRoutes({ orderBooks, readers }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
     ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
-    ...createScoreRoutes({ scores: createScoreReader({ tables }), rateLimitStore: deps.rateLimitStore, nowMs }),
+    ...createScoreRoutes({ scores: createScoreReader({ tables }), rateLimitStore: deps.rateLimitStore, nowMs, logger }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),
     ...createClobRoutes({ tables, cache, readers, orderBooks }),

@@ -37,18 +37,21 @@ export interface ScoreOptions {
 export interface ScoreReader {
   /** Score of one wallet; stops reading after 30 s. */
   score(wallet: string, window: Omit<ScoreWindow, 'wallets'>, options: ScoreOptions): Promise<WindowScore>;
-  /** Scores of several wallets in the given order; null for those not reached within 45 s. */
+  /** Scores of several wallets in the given order; null for those not reached within 45 s, the error for those that could not be read. */
   scores(
     wallets: readonly string[],
     window: Omit<ScoreWindow, 'wallets'>,
     options: ScoreOptions,
-  ): Promise<readonly (WindowScore | null)[]>;
-  /** The backtest of one wallet under a copier's conditions, per UTC day with activity, oldest first. */
+  ): Promise<readonly (WindowScore | Error | null)[]>;
+  /**
+   * The backtest of one wallet under a copier's conditions, per UTC day with activity, oldest first. `isPartial`: the time budget may have cut the scan
+   * off.
+   */
   copier(
     wallet: string,
     window: Omit<ScoreWindow, 'wallets'>,
     conditions: CopierConditions,
-  ): Promise<readonly CopierDay[]>;
+  ): Promise<{ readonly days: readonly CopierDay[]; readonly isPartial: boolean }>;
 }
 
 const BATCH_BUDGET_MS = 45_000;
@@ -59,6 +62,7 @@ const PAGE_ROWS = 10_000;
 /** Limit of rows of a wallet window that are accounted. */
 const MAX_ACCOUNTED_ROWS = 500_000;
 
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 const byWallet = <R extends { readonly wallet: string }>(rows: readonly R[]) =>
   new Map(rows.map((row) => [row.wallet, row]));
 
@@ -136,25 +140,29 @@ export function createScoreReader(deps: {
       readCash(all, options.slippageBps ?? DEFAULT_SLIPPAGE_BPS),
       readTrades(all, options),
     ]);
-    const found = new Map<string, WindowScore>();
+    const found = new Map<string, WindowScore | Error>();
     const waiting = [...distinct];
     const next = async (): Promise<void> => {
       for (let wallet = waiting.shift(); wallet !== undefined; wallet = waiting.shift()) {
         const leftMs = startMs + batchBudgetMs - clockMs();
         if (leftMs <= 0) return;
         const ownCash = cash.get(wallet) ?? null;
-        const { realized, isWhole } =
+        const read =
           ownCash === null
             ? { realized: createRealizedAccount().total(), isWhole: true }
-            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs));
+            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs)).catch(asError);
+        if (read instanceof Error) {
+          found.set(wallet, read);
+          continue;
+        }
         const ownTrades = trades?.get(wallet) ?? null;
         found.set(wallet, {
           wallet,
           cash: ownCash,
-          realized,
+          realized: read.realized,
           trades: ownTrades?.slice(0, options.maxTrades) ?? null,
           tradesTruncated: (ownTrades?.length ?? 0) > options.maxTrades,
-          partial: !isWhole || cut.has(wallet),
+          partial: !read.isWhole || cut.has(wallet),
           fetchMs: Math.round(clockMs() - startMs),
         });
       }
@@ -167,10 +175,13 @@ export function createScoreReader(deps: {
     scores,
     async score(wallet, window, options) {
       const [score] = await scores([wallet], window, options);
+      if (score instanceof Error) throw score;
       // At least one wallet is reached: its statement starts at once and stops at its own budget.
       return score as WindowScore;
     },
-    copier: (wallet, window, conditions) =>
-      tables.rows<CopierDay>(cutOff(copierSql({ ...window, wallet }, conditions), scanBudgetMs)),
+    async copier(wallet, window, conditions) {
+      const { rows, late } = await read<CopierDay>(copierSql({ ...window, wallet }, conditions), scanBudgetMs);
+      return { days: rows, isPartial: late };
+    },
   };
 }

@@ -86,6 +86,7 @@ describe('filterConditions', () => {
       side: 'BUY',
       versions: { min: 1, max: 2 },
       matchesOnly: true,
+      takerOrdersOnly: true,
       beyond: { blockNumber: 1, logIndex: 2 },
       atMost: { blockNumber: 3, logIndex: 4 },
     };

@@ -132,6 +132,7 @@ export function filterConditions(
     add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
   }
   if (filter.matchesOnly) parts.push('NOT f.is_taker_order');
+  if (filter.takerOrdersOnly) parts.push('f.is_taker_order');
   if (filter.beyond !== null) {
     const than = order === 'desc' ? '<' : '>';
     parts.push(`(f.block_number, f.log_index) ${than} ({beyond_block:UInt64}, {beyond_log:UInt32})`);

@@ -25,6 +25,8 @@ export interface FillFilter {
   readonly versions: { readonly min: number; readonly max: number } | null;
   /** Each match once: excludes the takers' own rows, which repeat the makers' rows. */
   readonly matchesOnly: boolean;
+  /** Only the takers' own rows. */
+  readonly takerOrdersOnly: boolean;
   /** Exclusive bound: only fills after this one in the order of the page. */
   readonly beyond: LogPosition | null;
   /** Inclusive upper bound: the newest fill when the first page was read. */
@@ -47,6 +49,7 @@ export const allFills: FillFilter = {
   side: null,
   versions: null,
   matchesOnly: false,
+  takerOrdersOnly: false,
   beyond: null,
   atMost: null,
 };

@@ -21,7 +21,10 @@ const missingParameterMessage = (name: string): string => `Missing required quer
 
 /** Required, non-empty text. */
 export function requiredText(name: string) {
-  return z.string({ error: () => missingParameterMessage(name) }).min(1, missingParameterMessage(name));
+  return z
+    .string({ error: () => missingParameterMessage(name) })
+    .min(1, missingParameterMessage(name))
+    .regex(/\S/, missingParameterMessage(name));
 }
 
 /** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. */

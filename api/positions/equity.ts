@@ -31,8 +31,8 @@ export interface Equity {
   readonly raw: readonly EquityPoint[];
   /** PnL per USD paid for the position, 18 decimals. */
   readonly normalized: readonly EquityPoint[];
-  /** True if the wallet may have more positions than were read. */
-  readonly partial: boolean;
+  /** Why positions are missing: the wallet has more than are read, or the time to read them was used up. */
+  readonly partial: 'positions' | 'time' | null;
 }
 
 /** One step of the curve. */
@@ -48,6 +48,7 @@ interface PositionPnl {
   readonly lastAtS: number;
 }
 
+export const EQUITY_BUDGET_MS = 10_000;
 const RATIO_SCALE = 10n ** 18n;
 
 /** At most `most` points of a curve, evenly spaced by index, including the first and the last. */
@@ -88,13 +89,26 @@ function equityCurve(steps: readonly PositionPnl[], maxMarkets: number | null): 
   };
 }
 
-/** Computes the curve of a wallet from at most MAX_POSITIONS positions: open ones first, then those with the latest activity. */
+/**
+ * Computes the curve of a wallet from at most MAX_POSITIONS positions: open ones first, then those with the latest activity. Reading stops after
+ * `budgetMs`.
+ */
 export async function readEquity(
-  deps: { readonly tables: Tables; readonly metadata: MetadataLookups; readonly prices: Lookup<Price> },
+  deps: {
+    readonly tables: Tables;
+    readonly metadata: MetadataLookups;
+    readonly prices: Lookup<Price>;
+    readonly budgetMs?: number;
+  },
   wallet: string,
   filter: EquityFilter,
 ): Promise<Equity> {
-  const found = await deps.tables.rows<EquityRow>(equitySql(wallet, filter, MAX_POSITIONS));
+  const { budgetMs = EQUITY_BUDGET_MS } = deps;
+  const startMs = performance.now();
+  const sql = { ...equitySql(wallet, filter, MAX_POSITIONS + 1), cutOffAfterS: budgetMs / 1000 };
+  const rows = await deps.tables.rows<EquityRow>(sql);
+  const isLate = performance.now() - startMs >= budgetMs;
+  const found = rows.slice(0, MAX_POSITIONS);
   const tokenIds = found.map((row) => row.token);
   const [abouts, prices] = await Promise.all([
     deps.metadata.tokensOf(tokenIds),
@@ -111,5 +125,8 @@ export async function readEquity(
       lastAtS: Number(row.last_at),
     }),
   );
-  return { ...equityCurve(steps, filter.maxMarkets), partial: found.length === MAX_POSITIONS };
+  return {
+    ...equityCurve(steps, filter.maxMarkets),
+    partial: isLate ? 'time' : rows.length > MAX_POSITIONS ? 'positions' : null,
+  };
 }

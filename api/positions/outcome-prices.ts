@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../schemas/primitives/money.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
-import type { Price } from './position.js';
+import { type Price, unpriced } from './position.js';
 import { priceSource, priceSourceOf } from './price-fields.js';
 
 interface Market {
@@ -29,16 +29,19 @@ export async function outcomePricesOf(
   const priceOf = await prices(markets.flatMap(({ tokens }) => tokens));
   return new Map(
     markets.map(({ condition_id, tokens, outcome_prices }) => {
-      const found = tokens.map((token) => priceOf.get(token));
+      const found = tokens.map((token) => priceOf.get(token) ?? unpriced);
+      // Without any price the list is empty, as the catalogue's own is.
+      const isPriced = outcome_prices.length > 0 || found.some(({ usd }) => usd !== null);
+      const outcomes = isPriced ? Math.max(tokens.length, outcome_prices.length) : 0;
+      const listed = Array.from({ length: outcomes }, (_, index) => found[index] ?? unpriced);
       return [
         condition_id,
         {
-          texts: outcome_prices.map((stated, index) => {
-            const usd = found[index]?.usd ?? null;
-            return usd === null ? stated : String(moneyToNumber(usd));
-          }),
-          sources: outcome_prices.map((_, index) => priceSourceOf(found[index] ?? { source: 'none' })),
-          updatedAtS: outcome_prices.map((_, index) => found[index]?.updatedAtS ?? null),
+          texts: listed.map(({ usd }, index) =>
+            usd === null ? (outcome_prices[index] ?? '0') : String(moneyToNumber(usd)),
+          ),
+          sources: listed.map(priceSourceOf),
+          updatedAtS: listed.map(({ updatedAtS }) => updatedAtS),
         },
       ];
     }),
@@ -47,7 +50,7 @@ export async function outcomePricesOf(
 
 /** Description of a field with current prices. */
 export const CURRENT_PRICES_DESCRIPTION =
-  'The settlement price; before settlement the mid of best bid and ask if younger than 60 s, otherwise the newer of last fill and catalogue quote; without any of them the price that the catalogue states.';
+  'The settlement price; before settlement the mid of best bid and ask if younger than 60 s, otherwise the newer of last fill and catalogue quote; without any of them the price that the catalogue states, or 0.';
 
 /** Source and time of each of `outcomePrices`. */
 export const outcomePriceFields = {

@@ -91,16 +91,18 @@ function priceExpression(tokens: number): string {
 }
 const PRICE_SCALE = 10n ** 12n;
 /** The query parameter with the prices of the ranking. */
+/** Stands for a token without a price: its unrealized PnL and value are 0. */
+export const NO_PRICE = -1n;
 export const pricesParam = (by: Pick<HolderOrder, 'prices'>): bigint[] => by.prices.map((price) => price * PRICE_SCALE);
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
 const averagePrice = `toInt256(reinterpret(p.avg_price, 'Int128'))`;
 const tracked = 'toInt256(p.size - p.received)';
-const unrealized = (price: string) => `(${tracked} * (${price} - ${averagePrice}))`;
+const unrealized = (price: string) => `if(${price} < 0, toInt256(0), ${tracked} * (${price} - ${averagePrice}))`;
 const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> = {
   total_pnl: (price) => `toInt256(p.realized_pnl) * 1000000000000000000 + ${unrealized(price)}`,
   realized_pnl: () => 'p.realized_pnl',
   unrealized_pnl: unrealized,
-  current_value: (price) => `toInt256(p.size) * ${price}`,
+  current_value: (price) => `toInt256(p.size) * greatest(${price}, toInt256(0))`,
   initial_value: () => `${tracked} * ${averagePrice}`,
   size: () => 'p.size',
   total_bought: () => 'p.total_bought',

@@ -18,6 +18,7 @@ import {
   type HolderFilter,
   type HolderSort,
   holderOrderSql,
+  NO_PRICE,
   type PositionPage,
   type PositionRow,
   positionPageSql,
@@ -130,7 +131,7 @@ export function createPositionReader(deps: {
     async rankedHolders(filter, sort, order) {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
       const priceOf = await prices(filter.tokenIds);
-      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? 0n);
+      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? NO_PRICE);
       const by = { sort, order, prices: listed, rows: MAX_RANKED };
       const rows = await tables.rows<{ wallet: string; token: string; value: string }>(holderOrderSql(filter, by));
       return rows.map((row) => ({

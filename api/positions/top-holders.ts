@@ -2,7 +2,7 @@ import type { Lookup } from '../catalog/cached-lookup.js';
 import type { CursorKind } from '../pagination/cursor.js';
 import type { Tables } from '../tables/port.js';
 import { type Holder, holderFrom, type Price, unpriced } from './position.js';
-import type { HolderFilter, HolderSort } from './positions.sql.js';
+import { type HolderFilter, type HolderSort, NO_PRICE } from './positions.sql.js';
 import { type HolderRank, type RankedHolderRow, topHoldersSql } from './top-holders.sql.js';
 
 /** Where the page of a token's holders starts: after a holder, or with the first; 'end': no more follow. */
@@ -58,7 +58,7 @@ export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }
           const start = starts[index] ?? null;
           if (start === 'end' || filter.wallets?.length === 0) return { holders: [], next: 'end' };
           const price = priceOf.get(token) ?? unpriced;
-          const range = { sort, order, price: price.usd ?? 0n, rows: limit + 1, offset, beyond: start };
+          const range = { sort, order, price: price.usd ?? NO_PRICE, rows: limit + 1, offset, beyond: start };
           const found = await tables.rows<RankedHolderRow>(topHoldersSql({ ...filter, tokenIds: [token] }, range));
           const rows = found.slice(0, limit);
           const last = rows.at(-1);

@@ -84,6 +84,7 @@ describe('a checkout', () => {
         remaining: 30_000_000,
         removed: 0,
         granted_at: atMs / 1000,
+        purchased_at: atMs / 1000,
         expires_at: atMs / 1000 + 90 * 86_400,
         expired: false,
         note: '',

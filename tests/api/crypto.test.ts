@@ -199,7 +199,10 @@ describe('/v1/crypto/active', () => {
 
   it('never returns a finished window from the cache', async () => {
     api.clock.nowMs = W + 299_999;
-    expect((await api.get('/v1/crypto/active', key)).body).toMatchObject({ windowStart: S, count: 2 });
+    const last = await api.get('/v1/crypto/active', key);
+    expect(last.body).toMatchObject({ windowStart: S, count: 2 });
+    // An HTTP cache must not return it afterwards either.
+    expect(last.headers.get('cache-control')).toBe('private, max-age=0');
     api.clock.nowMs = W + 300_000;
     const { body } = await api.get('/v1/crypto/active', key);
     expect(body).toMatchObject({ windowStart: S + 300, count: 1 });

@@ -75,6 +75,8 @@ const keys: Readonly<Record<string, (row: Raw) => bigint>> = {
   total_bought: (row) => row.bought,
 };
 function unrealized(row: Raw): bigint {
+  // Without a price there is no unrealized PnL.
+  if (!prices.has(row.token)) return 0n;
   return (row.size - row.received) * ((prices.get(row.token) ?? 0n) * 10n ** 12n - row.average);
 }
 

@@ -237,7 +237,9 @@ describe('/v3 markets', () => {
     });
     expect((await get('/v3/tags/weather?sort=liquidity')).data).toHaveLength(2);
     expect((await get('/v3/tags/europe')).data.map((row) => row.slug)).toEqual(['snow-lisbon-may']);
-    expect(await rejectionOf('/v3/tags/none')).toEqual([404, { error: 'tag not found', tag: 'none' }]);
+    for (const query of ['', '?offset=1'])
+      expect(await rejectionOf(`/v3/tags/none${query}`)).toEqual([404, { error: 'tag not found', tag: 'none' }]);
+    expect((await get('/v3/tags/europe?offset=1')).data).toEqual([]);
   });
 
   it('builders by fills, volume and fees', async () => {

@@ -102,11 +102,26 @@ describe('GET /v3/wallets/{address}/trades', () => {
         [tx(1), 'maker', 'BUY', 40, 1],
       ]);
     }
+    const roles = async (side: string) =>
+      (await get(wallet(`group_by=user_trade&side=${side}`))).trades.map((row) => [row.transaction_hash, row.role]);
+    expect(await roles('taker')).toEqual([
+      [tx(4), 'taker'],
+      [tx(2), 'taker'],
+    ]);
+    expect(await roles('maker')).toEqual([
+      [tx(3), 'maker'],
+      [tx(1), 'maker'],
+    ]);
     const bobs = await get(wallet('group_by=user_trade', bob));
     expect(bobs.trades.map((row) => [row.direction, row.amount_usd, row.fee])).toEqual([
       ['SELL', 9, 0],
       ['SELL', 40, 0.5],
     ]);
+  });
+
+  it('lists only the combo trades in which the wallet had the requested role', async () => {
+    expect(await get(wallet('include_combos=true&side=maker'))).toMatchObject({ combo_trade_count: 1 });
+    expect(await get(wallet('include_combos=true&side=taker'))).toMatchObject({ combo_trade_count: 0 });
   });
 
   it('adds combo trades with include_combos', async () => {

@@ -48,6 +48,7 @@ async function expectSameAsReference(
   for (const [n, wallet] of wallets.entries()) {
     const reference = referenceScore(activity.get(wallet) ?? [], window);
     const score = found[n];
+    if (score instanceof Error) throw score;
     const cash = score?.cash;
     expect(score?.partial, wallet).toBe(false);
     expect(

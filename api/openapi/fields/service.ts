@@ -25,7 +25,7 @@ export const serviceFields: Readonly<Record<string, string>> = {
   has_newer: 'Whether there are newer rows.',
   older_end_ts: '`end` of the previous page; null without one.',
   newer_start_ts: '`anchor_ts` of the next page, with direction=after; null without one.',
-  next_offset: '`offset` of the next page; null on the last one.',
+  next_offset: '`offset` of the next page; null on the last one and on pages by `cursor`.',
   pagination: 'How to get the next page.',
   pagination_key: '`pagination_key` of the request for the next page; absent on the last one.',
   period: 'Time span, as requested.',

@@ -76,7 +76,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache
     path: '/clobv2/neg-risk/events',
     reads: ['chain', 'catalog'],
     summary: 'Multi-outcome events, most questions first',
-    description: 'Events without a title are omitted.',
+    description: 'Events without a title are omitted. Lists the first 10,000.',
     query: z.object({
       limit: clob.limit(500, 50),
       offset: clob.offset,

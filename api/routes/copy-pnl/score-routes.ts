@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Logger } from '../../../infra/telemetry/logger.js';
 import { DEFAULT_SLIPPAGE_BPS } from '../../../schemas/copy-pnl/cash.sql.js';
 import { commonLimits } from '../../../schemas/plans.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
@@ -25,10 +26,13 @@ const BUDGET_S = commonLimits.copyPnlScanBudgetMs / 1000;
 const MAX_BATCH = commonLimits.copyPnlBatchWallets;
 const MAX_TRADES = 10_000;
 const MAX_TRADES_PER_BATCH_WALLET = 1_000;
+/** Addresses beyond MAX_BATCH get the error text of too many. */
+const BATCH_BODY_BYTES = 128 * 1024;
 const MAX_DELAY_S = 86_400;
 /** Longest wait for a permit. */
 const MAX_WAIT_MS = 30_000;
 const TIMEOUT_ERROR = `timeout_${BUDGET_S}s`;
+const FAILED_ERROR = 'The scan of this wallet failed. Retry.';
 const INVALID_BODY = 'Body must include "addresses": [...].';
 const INVALID_WALLET = 'Invalid wallet';
 const INVALID_SLIPPAGE = 'Invalid slippage_pct. Use a number from 0 to 10 with at most 2 decimals';
@@ -60,7 +64,7 @@ const address = z
   })
   .meta({ type: 'string' });
 
-const batchBody = z.object(
+const batchBody = z.strictObject(
   {
     addresses: z
       .array(address, { error: INVALID_BODY })
@@ -73,7 +77,7 @@ const batchBody = z.object(
       .optional()
       .meta({ description: `Adds the first ${MAX_TRADES_PER_BATCH_WALLET} trades of each wallet.` }),
   },
-  { error: INVALID_BODY },
+  { error: (issue) => (issue.code === 'unrecognized_keys' ? `Unknown field '${issue.keys[0]}'` : INVALID_BODY) },
 );
 
 /** GET /v2/copy-pnl/{wallet} and POST /v2/copy-pnl/batch: scores over any window. */
@@ -81,6 +85,7 @@ export function createScoreRoutes(deps: {
   readonly scores: ScoreReader;
   readonly rateLimitStore: RateLimitStore;
   readonly nowMs: () => number;
+  readonly logger: Logger;
 }): readonly Route[] {
   const { scores, rateLimitStore } = deps;
   // A scan may use its whole time budget, so the number of scans is limited to leave capacity for other requests.
@@ -101,8 +106,9 @@ export function createScoreRoutes(deps: {
     path: '/v2/copy-pnl/batch',
     reads: ['wallet_activity'],
     summary: 'Copy-PnL of several wallets',
-    description: `Scores up to ${MAX_BATCH} wallets over one window, in the order of the request. Counts as one request. A wallet that is not reached within 45 s has an error instead of a score.`,
+    description: `Scores up to ${MAX_BATCH} wallets over one window, in the order of the request. Counts as one request. A wallet that is not reached within 45 s, or cannot be read, has an error instead of a score.`,
     body: batchBody,
+    bodyLimitBytes: BATCH_BODY_BYTES,
     success: {
       description: 'One score per address',
       schema: z.object({
@@ -123,7 +129,10 @@ export function createScoreRoutes(deps: {
           elapsed_ms: context.elapsedMs(),
           results: addresses.map((wallet, i) => {
             const score = found[i] ?? null;
-            return score === null ? { wallet, error: TIMEOUT_ERROR } : scoreBody(score, window);
+            if (score === null) return { wallet, error: TIMEOUT_ERROR };
+            if (!(score instanceof Error)) return scoreBody(score, window);
+            deps.logger.error({ err: score, wallet }, 'a wallet of a copy-PnL batch could not be scored');
+            return { wallet, error: FAILED_ERROR };
           }),
         },
       };
@@ -183,15 +192,17 @@ export function createScoreRoutes(deps: {
         maxTrades: MAX_TRADES,
         slippageBps: conditions.slippageBps,
       };
-      const [score, days] = await scan(context, () =>
+      const [score, backtest] = await scan(context, () =>
         Promise.all([
           scores.score(wallet, window, options),
           hasConditions || query.include_curve ? scores.copier(wallet, window, conditions) : null,
         ]),
       );
+      const days = backtest?.days ?? null;
+      const partial = score.partial || backtest?.isPartial === true;
       return {
         body: {
-          ...scoreBody(score, window, days === null ? undefined : backtestOf(days)),
+          ...scoreBody({ ...score, partial }, window, days === null ? undefined : backtestOf(days)),
           ...(days !== null && hasConditions ? { copier: copierBody(days, conditions) } : {}),
           ...(days !== null && query.include_curve ? { curve: curveBody(days) } : {}),
         },

@@ -67,13 +67,16 @@ export function activeEntry(market: EventMarketRow, event: EventRow | undefined,
   };
 }
 
-/** Serializes a series. The catalogue calls the hourly recurrence by name; the API lists it as 1h. */
+/** The catalogue calls the hourly recurrence by name; the API lists it as 1h. */
+export const recurrenceFrom = (recurrence: string): string => (recurrence === 'hourly' ? '1h' : recurrence);
+
+/** Serializes a series. */
 export function seriesEntry(row: SeriesRow) {
   return {
     id: numericId(row.id),
     slug: row.slug,
     title: row.title,
-    recurrence: row.recurrence === 'hourly' ? '1h' : row.recurrence,
+    recurrence: recurrenceFrom(row.recurrence),
     active: boolFrom(row.active),
     eventCount: row.event_count,
   };

@@ -8,7 +8,7 @@ import type { Price } from '../../positions/position.js';
 import type { Tables } from '../../tables/port.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
 import { coinSeriesSql, eventsBySlugSql, marketsBySlugSql, periodicEventsSql, type SeriesRow } from './catalog.sql.js';
-import { coinSlugPattern, windowSlugs, windowStartAt } from './coins.js';
+import { coinSlugPattern, SHORT_WINDOW_S, windowSlugs, windowStartAt } from './coins.js';
 
 const MARKETS_CACHE_S = 180;
 const ACTIVE_CACHE_S = 30;
@@ -217,9 +217,11 @@ export function createCatalogRoutes(deps: {
               ];
         });
       });
+      // HTTP caches keep a response at most until its window ends.
+      const leftS = windowStart + SHORT_WINDOW_S - Math.ceil(context.nowMs / 1000);
       return {
         body: { markets: cached.value, count: cached.value.length, windowStart },
-        cache: cached,
+        cache: { ageMs: cached.ageMs, maxAgeS: Math.min(ACTIVE_CACHE_S, leftS + Math.floor(cached.ageMs / 1000)) },
       };
     },
   });

@@ -18,7 +18,7 @@ export const symbolList = coins.map((coin) => coin.symbol).join(', ');
 /** RE2 pattern of slugs that contain the name of a coin as a whole word. */
 export const coinSlugPattern = `(^|-)(${coins.flatMap((coin) => coin.names).join('|')})(-|$)`;
 
-const SHORT_WINDOW_S = 300;
+export const SHORT_WINDOW_S = 300;
 
 /** Start of the 5-minute window that contains `nowMs`, Unix seconds. */
 export function windowStartAt(nowMs: number): number {

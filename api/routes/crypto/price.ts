@@ -113,7 +113,12 @@ export function createPriceRoute(deps: { tables: Tables; cache: ResponseCache })
         load,
       );
       const { timestamp, ...price } = cached.value;
-      const maxAgeS = ended ? (price.completed ? PRICE_CACHE_S : 0) : openS;
+      // HTTP caches keep an open window at most until its end.
+      const maxAgeS = ended
+        ? price.completed
+          ? PRICE_CACHE_S
+          : 0
+        : Math.min(openS, Math.floor((endMs - nowMs) / 1000));
       return { body: { ...price, timestamp, cached: cached.hit }, cache: { ageMs: cached.ageMs, maxAgeS } };
     },
   });

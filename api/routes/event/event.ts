@@ -17,6 +17,7 @@ import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import type { Tables } from '../../tables/port.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
+import { recurrenceFrom } from '../crypto/catalog.serialize.js';
 import { type EventDetailRow, type EventSeriesRow, eventSeriesSql, eventSql } from './event.sql.js';
 
 const EVENT_CACHE_S = 60;
@@ -93,7 +94,10 @@ function eventDetail(
       groupItemTitle: entry.group_item_title ?? '',
       tokenId: entry.tokens[0] ?? '',
     })),
-    series: series === undefined ? null : { ...series, id: numericId(series.id) },
+    series:
+      series === undefined
+        ? null
+        : { ...series, id: numericId(series.id), recurrence: recurrenceFrom(series.recurrence) },
     similarMarkets: 0,
     annotations: 0,
   };

@@ -3,6 +3,7 @@ import type { ResponseCache } from '../../cache/response-cache.js';
 import type { Lookup } from '../../catalog/cached-lookup.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { MAX_WORDS, wordsOf } from '../../http/search-words.js';
 import { CURRENT_PRICES_DESCRIPTION, type OutcomePrices, outcomePricesOf } from '../../positions/outcome-prices.js';
 import type { Price } from '../../positions/position.js';
 import { priceSource } from '../../positions/price-fields.js';
@@ -13,7 +14,6 @@ import { boolFrom } from '../../tables/values.js';
 import { type FoundEventRow, type FoundMarketRow, foundMarketsSql, searchEventsSql } from './search.sql.js';
 
 const SEARCH_CACHE_S = 180;
-const MAX_WORDS = 20;
 
 const market = z.object({
   question: z.string(),
@@ -84,6 +84,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCa
     query: z.object({
       q: requiredText('q')
         .max(300, 'Invalid q. Max 300 characters')
+        .refine((text) => wordsOf(text).length <= MAX_WORDS, `Invalid q. Max ${MAX_WORDS} words`)
         .meta({ description: 'Words, each of which must occur.', example: 'launches 2027' }),
       limit: integerParam({
         description: 'Default 10.',
@@ -122,10 +123,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCa
       },
     },
     async handler({ query }) {
-      const words = query.q
-        .split(/\s+/)
-        .filter((word) => word !== '')
-        .slice(0, MAX_WORDS);
+      const words = wordsOf(query.q);
       const key = `events search ${query.limit} ${JSON.stringify(words)}`;
       const cached = await deps.cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
       return {

@@ -9,7 +9,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
-import { downsample, type EquityPoint } from '../../positions/equity.js';
+import { downsample, EQUITY_BUDGET_MS, type EquityPoint } from '../../positions/equity.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { v2 } from '../v2-onchain/params.js';
@@ -20,6 +20,11 @@ const MAX_POINTS = 500;
 const periods = { '7d': 7, '30d': 30, '90d': 90, '1y': 365, all: null } as const;
 type Period = keyof typeof periods;
 const periodNames = Object.keys(periods) as Period[];
+
+const PARTIAL_ERRORS = {
+  positions: `More than ${MAX_POSITIONS} positions: the oldest closed ones are omitted`,
+  time: `Not all positions could be read within ${EQUITY_BUDGET_MS / 1000} s`,
+} as const;
 
 const equityLimit: FeatureLimit = {
   name: 'equity',
@@ -166,8 +171,8 @@ export function createEquityRoute(deps: {
           markets_count: counts[1],
           open_count: counts[2],
           applied_filters: { fromTs: from, toTs: to, maxMarkets, includeUnrealized },
-          partial,
-          ...(partial ? { error: `More than ${MAX_POSITIONS} positions: the oldest closed ones are omitted` } : {}),
+          partial: partial !== null,
+          ...(partial === null ? {} : { error: PARTIAL_ERRORS[partial] }),
           raw: { points: raw.curve.length, ...raw },
           ...(normalize
             ? {

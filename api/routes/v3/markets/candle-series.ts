@@ -165,7 +165,9 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
   const first = page.candles[0]?.startS ?? null;
   const last = page.candles.at(-1)?.startS ?? null;
   const endTs = last === null ? null : last + resolutionS;
-  const olderEnd = page.hasOlder && first !== null ? first - 1 : null;
+  // A page of a range that begins at its `start` is the last one, also if the token has older candles.
+  const isBeforeRange = first !== null && query.start !== undefined && first - 1 < query.start;
+  const olderEnd = page.hasOlder && first !== null && !isBeforeRange ? first - 1 : null;
   const newerStart = page.hasNewer ? endTs : null;
   const found = page.candles.map(candleFrom);
   const index = market?.tokenIds.indexOf(tokenId) ?? -1;
@@ -200,7 +202,7 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
       order: query.order,
       older_end_ts: olderEnd,
       newer_start_ts: newerStart,
-      has_more: query.direction === 'before' ? page.hasOlder : page.hasNewer,
+      has_more: query.direction === 'before' ? olderEnd !== null : page.hasNewer,
       has_older: page.hasOlder,
       has_newer: page.hasNewer,
     },

@@ -15,6 +15,7 @@ import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
 import { requiredText } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
+import { MAX_WORDS, wordsOf } from '../../../http/search-words.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Tables } from '../../../tables/port.js';
@@ -38,7 +39,6 @@ const common = {
   tag: 'Markets',
   reads: ['fills', 'catalog'],
 } as const;
-const MAX_WORDS = 20;
 
 export interface MarketsDeps {
   readonly tables: Tables;
@@ -59,10 +59,11 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     path: '/v3/markets/search',
     summary: 'Markets whose question, slug or event title contain every word',
     description:
-      'Case-insensitive, parts of words included; punctuation is matched literally. Without `sort`: largest volume first.',
+      'Case-insensitive, parts of words included; punctuation is matched literally. Without `sort`: largest volume first. Lists the first 10,000.',
     query: z.object({
       q: requiredText('q')
         .max(300, 'invalid q: at most 300 characters')
+        .refine((text) => wordsOf(text).length <= MAX_WORDS, `invalid q: at most ${MAX_WORDS} words`)
         .meta({ description: 'Words, each of which must occur.', example: 'snow lisbon' }),
       sort: z.enum(searchSorts).default('volume').meta({
         description:
@@ -76,10 +77,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
       example: { data: [foundMarketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
     },
     async handler({ query }, context) {
-      const words = query.q
-        .split(/\s+/)
-        .filter((word) => word !== '')
-        .slice(0, MAX_WORDS);
+      const words = wordsOf(query.q);
       const name = `v3 search ${query.sort} ${JSON.stringify(words)}`;
       const nowS = Math.floor(deps.nowMs() / 1000);
       const load = () => tables.rows<RankedId>(searchMarketsSql(words, query.sort, nowS));

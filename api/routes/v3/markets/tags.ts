@@ -53,6 +53,7 @@ export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; vi
     path: '/v3/tags/{slug}',
     reads: ['catalog', 'fills'],
     summary: 'Markets of a tag',
+    description: 'Lists the first 10,000.',
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({
       sort: choiceParam({
@@ -73,7 +74,7 @@ export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; vi
       const load = () => tables.rows<RankedId>(taggedMarketsSql(slug, query.sort));
       const page = await ranked(name, query, { context, direction: 'desc', sort: query.sort, load });
       const data = page.serialize(marketFrom);
-      if (data.length === 0 && query.offset === 0 && query.cursor === undefined) {
+      if (page.isEmpty) {
         throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
       }
       return { body: { data, ...page.fields() } };

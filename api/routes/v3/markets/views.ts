@@ -65,7 +65,7 @@ export function createMarketViews(deps: MarketViewsDeps) {
       from: (row: MarketRow, condition: Condition | undefined, labels: ReadonlyMap<string, string>) => T,
     ): T[] => found.map((row) => from(row, conditions.get(row.condition_id), labels));
     const fields = () => pagingOf(query, { ...page, rows: found.length, context });
-    return { serialize, fields };
+    return { serialize, fields, isEmpty: list.length === 0 };
   };
 
   return { contextOf, ranked };

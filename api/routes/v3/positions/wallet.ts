@@ -131,7 +131,7 @@ export function createWalletPositionsRoute(deps: {
             isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.metadata),
           ),
           ...pagingOf(query, { rows: shown.length, hasMore, cursor, context }),
-          next_offset: hasMore ? query.offset + shown.length : null,
+          next_offset: hasMore && query.cursor === undefined ? query.offset + shown.length : null,
         },
         cache: page,
       };

@@ -205,15 +205,24 @@ export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilt
 
 export type WalletTradesQuery = z.output<typeof walletTradesQuery>;
 
-/** Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. */
+export const groupsTrades = (query: { readonly group_by?: string | undefined }): boolean =>
+  query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
+
+/**
+ * Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. In a list of trades the
+ * role of a row says whether that order was the taker's.
+ */
 export function walletFilterOf(address: string, query: WalletTradesQuery, chosen: TokenChoice | null): FillFilter {
-  const groupedRole = query.group_by !== undefined && query.side === 'both' ? 'maker' : null;
-  return {
-    ...filterOf(query, chosen),
-    wallets: [address],
-    role: query.side === 'both' ? groupedRole : query.side,
-    versions: withoutCombos,
-  };
+  const filter = { ...filterOf(query, chosen), wallets: [address], versions: withoutCombos };
+  if (groupsTrades(query))
+    return {
+      ...filter,
+      role: 'maker',
+      matchesOnly: filter.matchesOnly || query.side === 'maker',
+      takerOrdersOnly: query.side === 'taker',
+    };
+  if (query.side !== 'both') return { ...filter, role: query.side };
+  return { ...filter, role: query.group_by === undefined ? null : 'maker' };
 }
 
 interface ComboSelection {

@@ -14,6 +14,7 @@ import {
   builderTradesQuery,
   fillAliases,
   filterOf,
+  groupsTrades,
   marketFillAliases,
   marketTradesQuery,
   selectionOf,
@@ -113,7 +114,7 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       const byOrder = query.group_by === 'order_hash' || query.sort_by !== undefined || query.order_hash !== undefined;
       if (query.include_combos && byOrder) throw badParameter('include_combos cannot be combined with order_hash');
       const filter = walletFilterOf(address, query, await fills.choose(selectionOf(query)));
-      const byTrade = query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
+      const byTrade = groupsTrades(query);
       if (!query.include_combos) {
         const body = byTrade
           ? await lists.userTrades(query, filter, context)
@@ -123,7 +124,9 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       const body = byTrade
         ? await lists.userTrades(query, filter, context)
         : await lists.single(query, filter, context);
-      const branch = await deps.combos.branch({ ...filter, role: null, versions: onlyCombos }, query, context);
+      const role = query.side === 'both' ? null : query.side;
+      const combos = { ...filter, role, matchesOnly: false, takerOrdersOnly: false, versions: onlyCombos };
+      const branch = await deps.combos.branch(combos, query, context);
       return { body: { address, ...body, ...branch } };
     },
   });

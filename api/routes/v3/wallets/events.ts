@@ -153,7 +153,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
         body: {
           data: rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition)),
           ...page,
-          next_offset: page.has_more ? query.offset + rows.length : null,
+          next_offset: page.has_more && query.cursor === undefined ? query.offset + rows.length : null,
           order: query.order,
           source: REDEMPTIONS_SOURCE,
         },
