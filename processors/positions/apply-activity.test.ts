@@ -74,6 +74,16 @@ describe('a redemption', () => {
     ]);
   });
 
+  it('does not touch a position whose shares were sold before', () => {
+    const wallet = account();
+    wallet.buy(YES, 100n, 60n);
+    wallet.sell(YES, 100n, 70n);
+    wallet.buy(NO, 40n, 10n);
+    expect(wallet.redeem(40n, { numerators: ['0', '1'], timestamp_ms: 9 })).toEqual([[NO, -40n, 40n, 30n, null]]);
+    expect(wallet.holding(YES)).toMatchObject({ last_ms: 1, last_redeem_ms: null });
+    expect(wallet.holding(NO)).toMatchObject({ last_ms: 9, last_redeem_ms: 9 });
+  });
+
   it('that paid less than the known shares records the paid amount and a problem', () => {
     const wallet = account();
     wallet.buy(YES, 100n, 60n);

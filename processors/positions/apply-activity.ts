@@ -193,17 +193,21 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     );
     const rates = redemptionRates(activity, shares);
     if (rates === undefined) {
-      // The payout per outcome is unknown: the whole payout is recorded with the first one.
-      const touched = tokens.flatMap((_token, i) =>
-        positions[i] === undefined && (logged[i] ?? 0n) === 0n ? [] : [i],
-      );
-      const [payee = 0] = touched;
-      for (const i of new Set([payee, ...touched]))
+      // The payout per outcome is unknown: the whole payout is recorded with the first one of which shares are redeemed.
+      const redeemed = tokens.flatMap((_token, i) => (shares[i] === 0n ? [] : [i]));
+      const [
+        payee = Math.max(
+          positions.findIndex((position) => position !== undefined),
+          0,
+        ),
+      ] = redeemed;
+      for (const i of new Set([payee, ...redeemed]))
         removeAtCost(tokens[i] as string, logged[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
       return;
     }
     redemptionLegs(usdc, shares, rates).forEach(({ paid, known, untrackedShares }, i) => {
-      if (positions[i] === undefined && paid === 0n && (logged[i] ?? 0n) === 0n) return;
+      // A redemption of the other outcomes does not change a position without shares.
+      if (paid === 0n && shares[i] === 0n) return;
       const rate = rates[i] as PayoutRate;
       touch(holdings.getOrCreate(tokens[i] as string), (holding) => {
         const { tracked, received, untracked, cost } = release(holding, logged[i] ?? null);
