@@ -68,6 +68,31 @@ describe('gateway upgrade', () => {
     expect((await rejectionOf(server, '/elsewhere')).status).toBe(404);
   });
 
+  it('takes the key from x-api-key, else from Authorization: Bearer, else from the query', async () => {
+    const { server } = await gateway();
+    const statusOf = async (path: string, headers: Record<string, string | string[]>) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${server.port}${path}`, { headers });
+      cleanups.push(() => socket.terminate());
+      socket.on('error', () => undefined);
+      return new Promise((resolve) => {
+        socket.on('open', () => resolve(101));
+        socket.on('unexpected-response', (_request, response) => resolve(response.resume().statusCode));
+      });
+    };
+    const [bearer, revoked] = [{ authorization: 'Bearer big' }, { authorization: 'bearer revoked' }];
+    expect(await statusOf('/ws', { 'x-api-key': ' big ' })).toBe(101);
+    expect(await statusOf('/ws', bearer)).toBe(101);
+    expect(await statusOf('/ws?key=revoked', { ...revoked, 'x-api-key': 'big' })).toBe(101);
+    expect(await statusOf('/ws?key=revoked', bearer)).toBe(101);
+    expect(await statusOf('/ws?key=big', revoked)).toBe(403);
+    expect(await statusOf('/ws?key=big', { ...bearer, 'x-api-key': 'revoked' })).toBe(403);
+    // A header that is present but broken is an error; another scheme is not for this server.
+    expect(await statusOf('/ws?key=big', { 'x-api-key': '' })).toBe(401);
+    expect(await statusOf('/ws?key=big', { 'x-api-key': ['big', 'big'] })).toBe(401);
+    expect(await statusOf('/ws?key=big', { authorization: 'Bearer' })).toBe(401);
+    expect(await statusOf('/ws?key=big', { authorization: 'Basic YTpi' })).toBe(101);
+  });
+
   it('sends x-request-id with every rejection, and Retry-After with the temporary ones', async () => {
     const nowMs = Date.parse('2026-11-24T23:50:00.500Z');
     const { server } = await gateway({

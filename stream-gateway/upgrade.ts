@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { hostRejection } from '../infra/http/request-guard.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission, ConnectionPermit } from './admission/admission.js';
+import { apiKeyOf } from './api-key-of.js';
 import { type ConnectionOptions, parseConnectionOptions } from './protocol/connection-options.js';
 
 export type KeyCheckResult =
@@ -106,7 +107,7 @@ export function createUpgradeHandler(deps: {
   let pending = 0;
 
   return (response, request, context) => {
-    const key = request.getQuery('key') ?? '';
+    const key = apiKeyOf(request);
     const options = parseConnectionOptions((name) => request.getQuery(name));
     const handshake = [
       request.getHeader('sec-websocket-key'),
@@ -118,7 +119,7 @@ export function createUpgradeHandler(deps: {
       deps.onRejected(kind);
       rejectUpgrade(response, kind, { ...details, requestId });
     };
-    // The key in the query is the only credential and no cookie is read, so pages of any origin may connect: Origin is not checked.
+    // The key is the only credential and no cookie is read, so pages of any origin may connect: Origin is not checked.
     const host = { host: request.getHeader('host'), origin: undefined, secFetchSite: undefined };
     const rejection = hostRejection(host, deps.allowedHosts);
     if (rejection !== undefined) return reject('foreignHost', { body: { error: rejection } });

@@ -112,23 +112,15 @@ const { wallets, tokens, slugs, condition_ids } = filtersSchema.shape;
 /** Lists of an update; others cannot be changed. */
 export const filterListsSchema = z.strictObject({ wallets, tokens, slugs, condition_ids });
 
-/** Filters that are also accepted outside of `filters`. */
-export const topLevelFilters = [
-  ...(['event_types', 'price_source', 'twap_windows'] as const),
-  ...(['on_slow', 'end_of_block', 'end_of_window'] as const),
-] as const;
+/** Filters that are also accepted next to `filters`, whose values win: all but `action`, which is the name of the message there. */
+export const topLevelFilters = filtersSchema.omit({ action: true }).shape;
 
 const subscribeMessage = z
   .object({
     action: z.literal('subscribe'),
     type: z.enum(presetNames).default('settlements').meta({ description: 'Preset.' }),
     filters: filtersSchema.optional(),
-    event_types: filtersSchema.shape.event_types,
-    price_source: filtersSchema.shape.price_source,
-    twap_windows: filtersSchema.shape.twap_windows,
-    on_slow: filtersSchema.shape.on_slow,
-    end_of_block: filtersSchema.shape.end_of_block,
-    end_of_window: filtersSchema.shape.end_of_window,
+    ...topLevelFilters,
   })
   .meta({
     title: 'subscribe',

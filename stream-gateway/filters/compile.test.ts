@@ -50,6 +50,12 @@ describe('compileFilters', () => {
     ]);
   });
 
+  it('takes the kinds of the preset if event_types is empty', () => {
+    const { preset, filters } = subscribe({ type: 'prices', filters: { event_types: [] } });
+    const { channels, unfiltered } = compileFilters(preset, filters, unresolved);
+    expect({ channels, unfiltered }).toEqual({ channels: ['settlement', 'trade'], unfiltered: true });
+  });
+
   it('matches wallets case-insensitively', () => {
     expect(matcher({ type: 'trades', filters: { wallets: ['0xAA'] } })(streamEvent(1))).toBe(true);
   });
@@ -59,6 +65,14 @@ describe('compileFilters', () => {
     expect(matches(streamEvent(1))).toBe(true);
     expect(matches(streamEvent(1, { usd: 4_999_999n }))).toBe(false);
     expect(matches(streamEvent(1, { kind: 'block', usd: null }))).toBe(false);
+  });
+
+  it('min_size and max_size accept the largest number: no amount is above it', () => {
+    const [min, max] = ['min_size', 'max_size'].map((name) =>
+      matcher({ type: 'trades', filters: { [name]: Number.MAX_VALUE } }),
+    );
+    const largest = streamEvent(1, { usd: 2n ** 256n });
+    expect([min?.(largest), max?.(largest)]).toEqual([false, true]);
   });
 
   it('large_trades has a min_size of 1000 USD by default', () => {
@@ -106,14 +120,14 @@ describe('compileFilters', () => {
         min_size: fc.integer({ min: 0, max: 20 }),
         max_size: fc.integer({ min: 0, max: 20 }),
         status: fc.constantFrom('all', 'confirmed'),
-        event_types: fc.uniqueArray(kind, { minLength: 1 }),
+        event_types: fc.uniqueArray(kind),
       },
       { requiredKeys: [] },
     );
     const naive = (requested: Record<string, unknown>, e: StreamEvent): boolean => {
       const list = (name: string) => (requested[name] as string[] | undefined) ?? [];
       const overlap = (a: string[], b: readonly string[]) => a.length === 0 || a.some((item) => b.includes(item));
-      const kinds = (requested.event_types as string[] | undefined) ?? ['settlement', 'trade', 'status_update'];
+      const kinds = list('event_types').length > 0 ? list('event_types') : ['settlement', 'trade', 'status_update'];
       const min = requested.min_size as number | undefined;
       const max = requested.max_size as number | undefined;
       return (

@@ -27,7 +27,7 @@ export interface IndexedItems {
 
 /** The compiled filters of one subscription. */
 export interface CompiledFilter {
-  /** A matching event belongs to one of these channels. */
+  /** A matching event belongs to one of these channels; there is at least one. */
   readonly channels: readonly string[];
   /** True if every event of the channels matches. */
   readonly unfiltered: boolean;
@@ -76,9 +76,9 @@ function assemble(channels: readonly string[], tests: readonly FilterTest[]): Co
   };
 }
 
-/** Converts USD to base units of 10^-6 USD. */
+/** Converts USD to base units of 10^-6 USD. The product of a huge bound is infinite, which BigInt rejects: no amount is above the largest number. */
 function usdToBaseUnits(value: number): bigint {
-  return BigInt(Math.round(value * 1e6));
+  return BigInt(Math.round(Math.min(value * 1e6, Number.MAX_VALUE)));
 }
 
 function anyIn(items: readonly string[], set: ReadonlySet<string>): boolean {
@@ -153,6 +153,7 @@ export function compileFilters(
     const bound = usdToBaseUnits(filters.max_size);
     must((event) => event.usd !== null && event.usd <= bound);
   }
-  const kinds = new Set<string>(filters.event_types ?? presetOf(preset).kinds);
+  const requested = filters.event_types ?? [];
+  const kinds = new Set<string>(requested.length > 0 ? requested : presetOf(preset).kinds);
   return assemble([...kinds], tests);
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
+import { plans } from '../../schemas/plans.js';
 import type { MeterName } from '../metering/meter.js';
 import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
 
@@ -65,6 +66,36 @@ describe('fan-out', () => {
     expect(one.frames.slice(2).map(({ seq, type }) => seq ?? type)).toEqual([1, 2, 'unsubscribed', 3, 5, 'pong']);
   });
 
+  it('sends events published just before an unfiltered subscription ends, which its filtered ones rely on', async () => {
+    let onNextMessage: () => void = () => undefined;
+    const terms = {
+      ...plans.enterprise,
+      // Read when a message is handled, in the same tick as its effect.
+      get filterItemsPerSubscription() {
+        onNextMessage();
+        return plans.enterprise.filterItemsPerSubscription;
+      },
+    };
+    const { server, publish } = await gateway({
+      verifyKey: (key) => ({ status: 'ok', accountId: key, keyHash: key, terms }),
+    });
+    const one = await client(server);
+    const whole = await one.subscribe('trades');
+    await one.subscribe('trades', { wallets: ['0xaa'] });
+    let handled = 0;
+    let published: Promise<void> | undefined;
+    onNextMessage = () => {
+      // The first read is on arrival, the second when the message is handled.
+      if (++handled === 2) published = publish(streamEvent(1), streamEvent(2));
+    };
+    one.send({ action: 'unsubscribe', subscription_id: whole.subscription_id });
+    await one.count(3);
+    await published;
+    one.send({ action: 'ping' });
+    await one.count(6);
+    expect(one.frames.slice(2).map(({ seq, type }) => seq ?? type)).toEqual([1, 2, 'unsubscribed', 'pong']);
+  });
+
   it('counts each connection with an unfiltered subscription once in firehoses, until the subscription ends', async () => {
     const { server } = await gateway();
     const [one, two, three] = [await client(server), await client(server), await client(server)] as const;
@@ -73,6 +104,8 @@ describe('fan-out', () => {
     expect(counts()).toEqual([3, 0]);
     const first = await one.subscribe('trades');
     const second = await one.subscribe('global');
+    // An empty list is no filter.
+    const third = await one.subscribe('blocks', { event_types: [] });
     await two.subscribe('blocks');
     expect(counts()).toEqual([3, 2]);
     const end = async ({ subscription_id }: Frame) => {
@@ -82,6 +115,8 @@ describe('fan-out', () => {
     await end(first);
     expect(counts()).toEqual([3, 2]);
     await end(second);
+    expect(counts()).toEqual([3, 2]);
+    await end(third);
     expect(counts()).toEqual([3, 1]);
     two.socket.close();
     three.socket.close();

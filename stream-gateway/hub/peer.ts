@@ -69,7 +69,7 @@ export interface Peer extends NativeMember {
    * events. It must end live delivery. The other half of the bound is left for control frames.
    */
   setOnSlow(handler: ((seq: number | null) => void) | null): void;
-  /** Makes the library send messages of topics that it still buffers: it discards those of a topic that is left. */
+  /** Makes the library send messages of topics that it still buffers now, not when the event loop continues. */
   flushTopics(): void;
   /** Closes the connection as a slow reader if its buffered bytes exceed the bound. */
   closeIfSlow(): void;

@@ -38,6 +38,8 @@ describe('order-book socket', () => {
     expect(await rejected('/ws?key=full')).toMatchObject([429, {}]);
     expect(await rejected('/ws?key=used')).toMatchObject([429, { resets_at: '2100-01-01T00:00:00.000Z' }]);
     expect(await rejected('/ws?key=full', { host: 'evil.example' })).toMatchObject([403, {}]);
+    expect(await rejected('/ws', { 'x-api-key': 'full' })).toMatchObject([429, {}]);
+    expect(await rejected('/ws?key=full', { authorization: 'Bearer revoked' })).toMatchObject([403, {}]);
     const plain = (path: string) =>
       new Promise((resolve) =>
         get(`http://127.0.0.1:${running.server.port}${path}`, (response) => resolve(response.statusCode)),

@@ -179,6 +179,57 @@ describe('order-book socket', () => {
     ]);
   });
 
+  it('sends a status after a snapshot between two changes of it within a batch interval', async () => {
+    const { server, store } = await start();
+    store.apply(bookRecord(A, 1, { bids: [level('0.4', '10')] }), 1);
+    store.apply(bookRecord(B, 1, { bids: [level('0.6', '10')], verified: false, reason: 'silent' }), 1);
+    server.flush();
+    const clients = [];
+    for (const [markets, integrity] of [
+      [[A, B], '0'],
+      [['*'], '0'],
+      [[A, B], '1'],
+    ] as const)
+      clients.push({ one: await connectBookClient(server, { integrity }), markets });
+    // A is unverified and B verified for a moment, in which the snapshots are taken.
+    const toggle = (seq: number, a: boolean, nowMs: number) => {
+      const over = (verified: boolean) => ({ verified, reason: verified ? null : 'silent', verified_since_ms: nowMs });
+      store.apply(change(A, seq, [], over(a)), nowMs);
+      store.apply(change(B, seq, [], over(!a)), nowMs);
+    };
+    toggle(2, false, 5_000);
+    for (const { one, markets } of clients) {
+      one.send({ action: 'subscribe', markets });
+      await one.nextOf('snapshots_done');
+      expect([one.books.get(A)?.verified, one.books.get(B)?.verified]).toEqual([false, true]);
+    }
+    toggle(3, true, 6_000);
+    server.flush();
+    for (const { one } of clients) {
+      expect((await one.nextOf('batch')).updates).toEqual([
+        { type: 'book_status', asset_id: A, verified: true, since: 6_000, reason: null },
+        { type: 'book_status', asset_id: B, verified: false, since: 6_000, reason: 'silent' },
+      ]);
+    }
+  });
+
+  it('sends what made a book empty, and its status, also after a resync that leaves it out', async () => {
+    const { server, store } = await start();
+    store.apply(bookRecord(A, 1, { bids: [level('0.4', '10')] }), 1);
+    server.flush();
+    const client = await connectBookClient(server);
+    client.send({ action: 'subscribe', markets: [A] });
+    await client.nextOf('snapshots_done');
+    store.apply(change(A, 2, [row('BUY', '0.4', '0')], { verified: false, reason: 'silent', verified_since_ms: 2 }), 2);
+    client.send({ action: 'resync' });
+    expect(await client.nextOf('snapshots_done')).toMatchObject({ total: 0 });
+    server.flush();
+    expect((await client.nextOf('batch')).updates).toMatchObject([
+      { type: 'book_status', asset_id: A, verified: false, reason: 'silent' },
+      { type: 'price_change', assets: [{ asset_id: A, price: '0.4', size: '0' }] },
+    ]);
+  });
+
   it('sends anchors and steps with checksums to clients that ask for integrity', async () => {
     const { server, store } = await start();
     store.apply(bookRecord(A, 1, { bids: [level('0.50', '10.000')], asks: [level('0.6000', '20')] }), 1);

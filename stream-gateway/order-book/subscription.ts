@@ -86,11 +86,13 @@ export function createSubscription(deps: {
       if (goLive) fanOut.add(receiver, tokenId);
       const book = store.get(tokenId);
       if (book === undefined || !book.hasBook) continue;
+      // An empty book is left out, so what has made it empty must still be sent.
+      if (!integrity && book.isEmpty) continue;
       fresh.set(tokenId, book.version);
       if (integrity) {
         sendAnchor(book);
         anchors++;
-      } else if (!book.isEmpty) texts.push(snapshotText(book, namesOf(tokenId)));
+      } else texts.push(snapshotText(book, namesOf(tokenId)));
     }
     if (texts.length > 0)
       peer.sendData(

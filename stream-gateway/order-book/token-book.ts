@@ -34,8 +34,8 @@ export interface Pending {
   trades: Trade[];
   /** Why a verified book is sent again. */
   resentFor: string | null;
-  /** `verified` of the last batch. */
-  readonly wasVerified: boolean;
+  /** `verified` as every receiver has it: that of the last batch. Null once it has changed since, because a snapshot may have been taken in between. */
+  wasVerified: boolean | null;
 }
 
 /** The book of one token as the records of orderbook.updates describe it. */
@@ -99,9 +99,12 @@ export function createTokenBook(tokenId: string): TokenBook {
     unreachableSinceMs === null
       ? { ...own, sinceMs: Math.max(own.sinceMs, completeSinceMs) }
       : { verified: false, sinceMs: unreachableSinceMs, reason: 'source_unreachable' };
+  /** Call before each change of the book or its status. */
   const change = (): Pending => {
     version++;
-    pending ??= { depth: 'none', levels: new Map(), trades: [], resentFor: null, wasVerified: status().verified };
+    const { verified } = status();
+    pending ??= { depth: 'none', levels: new Map(), trades: [], resentFor: null, wasVerified: verified };
+    if (pending.wasVerified !== verified) pending.wasVerified = null;
     return pending;
   };
   const setLevel = (into: Pending, level: Level) => {

@@ -13,7 +13,7 @@ export type NamesOf = (tokenId: string) => TokenNames | undefined;
 /** The pending updates of one token as JSON texts, which all its receivers share. */
 export interface TokenUpdates {
   readonly book: TokenBook;
-  /** A `book_status` if `verified` has changed. */
+  /** A `book_status` if `verified` has changed, be it for a moment. */
   readonly status: string | null;
   /** `book_snapshot` or `book_update`; null if there is none, or the changed levels are in `rows`. */
   readonly depth: string | null;

@@ -90,8 +90,44 @@ describe('parseClientMessage: subscribe', () => {
     expect(filtersOf({ event_types: ['combo_approval', 'combo_lifecycle'] }).event_types).toHaveLength(2);
   });
 
-  it('ignores unknown fields of the message, and unknown filters with a warning', () => {
-    expect(warningsOf({ colour: 'red', filters: { shape: 1 } })).toEqual(['unknown filter ignored: shape']);
+  it('accepts every filter but action next to filters, whose values win', () => {
+    const named = {
+      ...{ wallets: ['0xAA'], tokens: ['1'], markets: ['2'], slugs: ['s'], condition_ids: ['0xC0'], side: 'yes' },
+      ...{ status: 'pending', min_size: 1, max_size: 2, event_types: ['trade'], snapshot_count: 0, since: 3 },
+      ...{ since_seq: 4, feeds: ['btc/usd'], twap_windows: [30], combo_condition_ids: ['0xC1'] },
+      ...{ leg_position_ids: ['5'], event_ids: ['0xE'], module_ids: [6], direction: 'sell', on_slow: 'skip' },
+      ...{ end_of_block: true, end_of_window: true },
+    };
+    expect(filtersOf({ type: 'combos', ...named })).toEqual(filtersOf({ type: 'combos', filters: named }));
+    expect(filtersOf(named)).toMatchObject({
+      wallets: ['0xaa'],
+      side: 'YES',
+      snapshot_count: 0,
+      since: 3,
+      since_seq: 4,
+    });
+    expect(filtersOf({ min_size: 1, side: 'buy', filters: { min_size: 5 } })).toMatchObject({
+      min_size: 5,
+      side: 'BUY',
+    });
+    expect(filtersOf({ price_source: 'spot' }).action).toBeUndefined();
+    expect(protocolError({ min_size: 'x' })).toMatch(/^invalid_message: filters.min_size/);
+    expect(parseClientMessage(JSON.stringify({ action: 'subscribe', wallets: Array(201).fill('x') }), 100)).toEqual({
+      code: 'filter_limit',
+      message: '201 filter items; your plan allows 100 per subscription',
+    });
+  });
+
+  it('ignores unknown fields of the message and unknown filters, with a warning', () => {
+    expect(warningsOf({ colour: 'red', filters: { shape: 1 } })).toEqual([
+      'unknown field ignored: colour',
+      'unknown filter ignored: shape',
+    ]);
+    expect(warningsOf({ type: 'trades', subscription_id: 'x', mode: 'y', snapshot_count: 3, filters: {} })).toEqual([]);
+    expect(warningsOf({ type: 'chainlink', wallets: ['0xaa'] })).toEqual([
+      'filter without effect on chainlink: wallets',
+    ]);
+    expect(warningsOf(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`x${i}`, 1])))).toHaveLength(20);
     expect(filtersOf({ filters: { wallets: null } }).wallets).toEqual([]);
   });
 

@@ -37,6 +37,15 @@ const INVALID_MESSAGE: ProtocolError = {
 };
 
 const knownFilters = new Set(Object.keys(filtersSchema.shape));
+const knownFields = new Set(['action', 'type', 'filters', 'subscription_id', 'mode', ...Object.keys(topLevelFilters)]);
+const MAX_UNKNOWN_NAMES = 20;
+
+/** One warning per name that is not known, of the first twenty. */
+const unknownNames = (names: readonly string[], known: ReadonlySet<string>, kind: 'field' | 'filter'): string[] =>
+  names
+    .filter((name) => !known.has(name))
+    .slice(0, MAX_UNKNOWN_NAMES)
+    .map((name) => `unknown ${kind} ignored: ${name.slice(0, 100)}`);
 
 const invalidMessage = (message: string): ProtocolError => ({ code: 'invalid_message', message });
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -91,17 +100,17 @@ function parseSubscribe(message: Record<string, unknown>, maxItems: number): Cli
     return invalidMessage(`Unknown type: ${typeof type === 'string' ? type.slice(0, 100) : 'not a string'}`);
   const requested = message.filters ?? {};
   if (!isObject(requested)) return invalidMessage('filters must be an object');
-  const listed = countListedItems(requested);
+  const merged: Record<string, unknown> = { ...requested };
+  for (const name of Object.keys(topLevelFilters))
+    if (message[name] !== undefined && merged[name] === undefined) merged[name] = message[name];
+  const listed = countListedItems(merged);
   if (listed > maxItems + MAX_OTHER_LIST_ITEMS) {
     return { code: 'filter_limit', message: `${listed} filter items; your plan allows ${maxItems} per subscription` };
   }
-  const merged: Record<string, unknown> = { ...requested };
-  for (const name of topLevelFilters)
-    if (message[name] !== undefined && merged[name] === undefined) merged[name] = message[name];
-  const warnings = Object.keys(merged)
-    .filter((name) => !knownFilters.has(name))
-    .slice(0, 20)
-    .map((name) => `unknown filter ignored: ${name.slice(0, 100)}`);
+  const warnings = [
+    ...unknownNames(Object.keys(message), knownFields, 'field'),
+    ...unknownNames(Object.keys(merged), knownFilters, 'filter'),
+  ];
   for (const name of Object.keys(merged)) if (merged[name] === null) delete merged[name];
   const parsed = filtersSchema.safeParse(merged);
   if (!parsed.success) {

@@ -24,7 +24,8 @@ const overlaps = (requested: unknown, carried: readonly string[]): boolean => {
 
 /** Direct implementation of the filter rules for one event: no index, no compilation, no state. */
 export function naiveMatch({ type, filters }: SubscribeRequest, event: StreamEvent): boolean {
-  const kinds = (filters.event_types as readonly string[] | undefined) ?? kindsOf[type];
+  const requested = (filters.event_types as readonly string[] | undefined) ?? [];
+  const kinds = requested.length > 0 ? requested : kindsOf[type];
   if (kinds?.includes(event.kind) !== true) return false;
   if (type === 'chainlink') {
     const windows = filters.twap_windows as readonly number[] | undefined;
@@ -87,7 +88,7 @@ const chainSubscription: fc.Arbitrary<SubscribeRequest> = fc.record({
         min_size: fc.integer({ min: 0, max: 1500 }),
         max_size: fc.integer({ min: 0, max: 2000 }),
         status: fc.constantFrom('all', 'confirmed'),
-        event_types: fc.uniqueArray(chainKind, { minLength: 1, maxLength: 3 }),
+        event_types: fc.uniqueArray(chainKind, { maxLength: 3 }),
       },
       { requiredKeys: [] },
     ),
