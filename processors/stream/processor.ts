@@ -114,6 +114,8 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   let epoch: string | null = null;
   let loaded = false;
   let uncommitted = 0;
+  /** A step has advanced `positions` and its outputs are not committed yet: nothing else may commit positions, or its inputs would be skipped if it fails. */
+  let stepOpen = false;
   /** Unix ms; older ticks precede the start of the stream and are dropped. */
   let firstTickMs = 0;
 
@@ -167,6 +169,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const dead: NewRecord[] = [];
     const oldestTick = Math.max(firstTickMs, now() - RETENTION_MS);
     let passed = 0;
+    stepOpen = true;
     for (const batch of batches) {
       for (const record of batch.records) {
         if (record.value === null) continue;
@@ -185,7 +188,10 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       positions.set(key, { topic: batch.topic, partition: batch.partition, nextOffset: batch.nextOffset });
     }
     uncommitted += passed;
-    if (events.length === 0 && dead.length === 0 && uncommitted < MAX_UNCOMMITTED_RECORDS) return;
+    if (events.length === 0 && dead.length === 0 && uncommitted < MAX_UNCOMMITTED_RECORDS) {
+      stepOpen = false;
+      return;
+    }
     const nowMs = now();
     const statusDue = nowMs - statusWrittenMs >= STATUS_INTERVAL_MS;
     await ownership.appendAndCommit({
@@ -196,16 +202,17 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       ],
       offsets: [...positions.values()],
     });
+    stepOpen = false;
     if (statusDue) statusWrittenMs = nowMs;
     uncommitted = 0;
   };
 
-  /** Reports on the stream while no events do. */
+  /** Reports on the stream while no events do; a step that is being committed reports itself if a report is due. */
   const reportStatus = async (ownership: GroupOwnership, signal: AbortSignal): Promise<void> => {
     const startedMs = now();
     for await (const _ of setInterval(STATUS_CHECK_MS, undefined, { signal })) {
       const nowMs = now();
-      if (nowMs - Math.max(startedMs, statusWrittenMs) < STATUS_INTERVAL_MS) continue;
+      if (stepOpen || nowMs - Math.max(startedMs, statusWrittenMs) < STATUS_INTERVAL_MS) continue;
       statusWrittenMs = nowMs;
       const outputs = [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }];
       await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });

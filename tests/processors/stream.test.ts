@@ -275,6 +275,47 @@ describe('stream processor', () => {
     expect(two.epoch).toMatch(/^[0-9a-f]{16}$/);
   });
 
+  it('commits no position with a report while a step is being committed, so that none is skipped if the step fails', async () => {
+    const store = await storeWith([trade(1, 0)]);
+    const memory = createMemoryLog({ store });
+    let stepStarted = false;
+    let failStep: (error: Error) => void = () => undefined;
+    const log: Log = {
+      ...memory,
+      async acquireOwnership(group) {
+        const ownership = await memory.acquireOwnership(group);
+        return {
+          async appendAndCommit(step) {
+            if (!step.outputs.some(({ topic }) => topic === 'stream.events')) return ownership.appendAndCommit(step);
+            stepStarted = true;
+            return new Promise<never>((_, reject) => {
+              failStep = reject;
+            });
+          },
+        };
+      },
+    };
+    let readings = 0;
+    const processor = createStreamProcessor({
+      log,
+      codec,
+      logger: silentLogger(),
+      metrics: createMetrics({ process: 'test', defaults: false }),
+      // A report is due at every reading of the clock.
+      now: () => NOW + 10_000 * readings++,
+    });
+    const running = processor.run(new AbortController().signal);
+    running.catch(() => undefined);
+    await expect.poll(() => stepStarted).toBe(true);
+    // While the step waits, only the reports read the clock.
+    const before = readings;
+    await expect.poll(() => readings, { timeout: 20_000 }).toBeGreaterThan(before + 1);
+    failStep(new Error('disk full'));
+    await expect(running).rejects.toThrow('disk full');
+    await runOnce(store);
+    expect(streamOf(store).map((event) => event.kind)).toEqual(['trade']);
+  });
+
   it('enriches from the catalogue as of the start and its later changes', async () => {
     const store = await storeWith([]);
     const memory = createMemoryLog({ store });
