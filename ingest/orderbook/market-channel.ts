@@ -27,7 +27,8 @@ export interface MarketChannel {
 /** One connection to the venue's market channel. Never throws. */
 export function openMarketChannel(options: {
   url: string;
-  assetIds: readonly string[];
+  /** Tokens to subscribe; asked when the connection is open. */
+  assetIds: () => readonly string[];
   onOpen: () => void;
   onFrame: (frame: DecodedVenueFrame, text: string) => void;
   signal: AbortSignal;
@@ -58,7 +59,7 @@ export function openMarketChannel(options: {
       socket.send(
         JSON.stringify({
           type: 'market',
-          assets_ids: options.assetIds,
+          assets_ids: options.assetIds(),
           initial_dump: true,
           level: 2,
           custom_feature_enabled: true,

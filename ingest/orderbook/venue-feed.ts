@@ -42,19 +42,17 @@ export function createVenueFeed(deps: {
   const runLane = async (lane: Lane): Promise<void> => {
     const own = AbortSignal.any([signal, lane.stop.signal]);
     for (let failures = 0; !own.aborted; failures++) {
-      const tokens = [...lane.tokens];
       let received = false;
       lane.channel = openMarketChannel({
         url: deps.url,
-        assetIds: tokens,
+        // Tokens may be added and leave while the connection is opened.
+        assetIds: () => [...lane.tokens],
         signal: own,
         ...(deps.times === undefined ? {} : { times: deps.times }),
         onOpen() {
           lane.isOpen = true;
           open.set(counts().open);
-          events.onSubscribed(tokens);
-          // Tokens that were added while the connection was opened.
-          lane.channel?.subscribe([...lane.tokens].filter((token) => !tokens.includes(token)));
+          events.onSubscribed([...lane.tokens]);
           events.onChange('connection open');
         },
         onFrame({ messages, errors }, text) {
