@@ -1270,6 +1270,8 @@ export interface StatusUpdate {
   readonly latency_ms: number;
   readonly taker_wallet: string;
   readonly token_id: string;
+  /** USDC of the settlement; null in records of older versions */
+  readonly taker_usdc: bigint | null;
   readonly maker_wallets: readonly string[];
   readonly order_hashes: readonly string[];
   readonly confirmed_fills: readonly ConfirmedFill[];

@@ -53,6 +53,7 @@ export function statusUpdate(
     latency_ms: seenAtMs - pending.detectedAtMs,
     taker_wallet: pending.takerWallet,
     token_id: pending.takerToken,
+    taker_usdc: pending.takerUsdc,
     maker_wallets: [...new Set(fills.filter((fill) => !fill.is_taker_order).map((fill) => fill.maker))],
     order_hashes: [...new Set(fills.map((fill) => fill.order_hash))],
     confirmed_fills: fills.map((fill) => ({

@@ -47,12 +47,13 @@ export async function recoverHead(deps: {
       if (event === undefined) continue;
       switch (event.kind) {
         case 'settlement': {
-          const { tx_hash, detected_at_ms, taker_wallet, taker_token } = event.value;
+          const { tx_hash, detected_at_ms, taker_wallet, taker_token, taker_usdc } = event.value;
           const pending = {
             txHash: tx_hash,
             detectedAtMs: detected_at_ms,
             takerWallet: taker_wallet,
             takerToken: taker_token,
+            takerUsdc: taker_usdc,
           };
           state.addPending(pending, nowMs);
           break;
@@ -66,6 +67,7 @@ export async function recoverHead(deps: {
             detectedAtMs: value.pending_detected_at_ms,
             takerWallet: value.taker_wallet,
             takerToken: value.token_id,
+            takerUsdc: value.taker_usdc,
           });
           break;
         }

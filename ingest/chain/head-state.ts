@@ -7,6 +7,8 @@ export interface PendingSettlement {
   readonly detectedAtMs: number;
   readonly takerWallet: string;
   readonly takerToken: string;
+  /** USDC in base units; null if only a record of an older version has the settlement. */
+  readonly takerUsdc: bigint | null;
 }
 
 /** A canonical block of chain.head. */

@@ -301,6 +301,7 @@ export function createHeadTracker(deps: {
         detectedAtMs: settlement.detected_at_ms,
         takerWallet: settlement.taker_wallet,
         takerToken: settlement.taker_token,
+        takerUsdc: settlement.taker_usdc,
       };
       let record: HeadRecord;
       try {

@@ -105,6 +105,7 @@ export const status: StatusUpdate = {
   latency_ms: 3_500,
   taker_wallet: '0xd1',
   token_id: YES,
+  taker_usdc: null,
   maker_wallets: ['0xe1'],
   order_hashes: ['0x09', '0x0a'],
   confirmed_fills: [],

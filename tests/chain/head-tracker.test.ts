@@ -58,6 +58,7 @@ describe('head tracker', () => {
       latency_ms: 2500,
       taker_wallet: '0xtaker',
       token_id: '9001',
+      taker_usdc: 400_000n,
       maker_wallets: ['0xmaker0', '0xmaker6'],
       order_hashes: ['0xo0', '0xo6'],
       confirmed_fills: [{ order_hash: '0xo0' }, { order_hash: '0xo6' }],
@@ -99,6 +100,7 @@ describe('head tracker', () => {
     const confirmed = events.filter((event) => event.kind === 'status_update').map((event) => event.value);
     expect(confirmed.map((status) => status.block_number)).toEqual([3, 4]);
     expect(confirmed[1]?.pending_detected_at_ms).toBe(1000);
+    expect(confirmed.map((status) => status.taker_usdc)).toEqual([400_000n, 400_000n]);
     expect(await registry.registry.metrics()).toContain('oddstream_chain_reorgs_total{process="test"} 1');
   });
 
@@ -203,6 +205,30 @@ describe('head tracker', () => {
     for (let i = 0; i < 4; i += 1) node.mine([]);
     tracker.onHead(node.tip, 2);
     await expect(tracker.failed).rejects.toThrow(RetryableError);
+  });
+
+  it('confirms a settlement that was pending at a restart, again after its block was retracted, with its size', async () => {
+    const log = await freshLog();
+    const node = new FakeNode(2);
+    const first = await tracking(log, node);
+    first.tracker.onHead(node.tip, 1);
+    first.tracker.onPending(pendingTx(1), node.tip.timestampS * 1000);
+    await first.tracker.idle();
+    const second = await tracking(log, node);
+    second.tracker.onHead(node.mine([{ tx: 1 }]), 2000);
+    await second.tracker.idle();
+    const third = await tracking(log, node);
+    node.fork(1);
+    node.mine([]);
+    third.tracker.onHead(node.mine([{ tx: 1 }]), 3000);
+    await third.tracker.idle();
+    const sizes = eventsOf(log, topics.chainHead.name).flatMap((event) =>
+      event.kind === 'status_update' ? [[event.value.block_number, event.value.taker_usdc]] : [],
+    );
+    expect(sizes).toEqual([
+      [2, 400_000n],
+      [3, 400_000n],
+    ]);
   });
 
   it('rejects when the node replaces a block that was final before a restart', async () => {

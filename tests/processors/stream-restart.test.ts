@@ -71,6 +71,7 @@ const status = (block: number, tx: number): AnyEvent => ({
     latency_ms: 5_000,
     taker_wallet: '0xd1',
     token_id: YES,
+    taker_usdc: null,
     maker_wallets: [],
     order_hashes: [],
     confirmed_fills: [],

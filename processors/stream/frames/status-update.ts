@@ -2,8 +2,8 @@ import type { StatusUpdate } from '../../../schemas/types.gen.js';
 import { enrichment, marketFilters, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
-/** USDC of the taker's order: its fill is the sum of the maker rows, so this is the size of the settlement. */
-function takerUsdc(update: StatusUpdate): bigint | undefined {
+/** USDC of the taker's order in the log, for records without that of the settlement; it includes what a taker who buys is paid back. */
+function loggedUsdc(update: StatusUpdate): bigint | undefined {
   const takerFills = update.confirmed_fills.filter(
     (fill) => fill.maker === update.taker_wallet && fill.token_id === update.token_id,
   );
@@ -25,7 +25,7 @@ export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draf
     txHash: update.tx_hash,
     wallets: distinct(update.taker_wallet, ...update.maker_wallets),
     ...filters,
-    usd: takerUsdc(update),
+    usd: update.taker_usdc ?? loggedUsdc(update),
     body: {
       timestamp: update.confirmed_at_ms,
       data: {

@@ -177,6 +177,7 @@ const update: StatusUpdate = {
   latency_ms: 2_500,
   taker_wallet: '0xd1',
   token_id: '9002',
+  taker_usdc: null,
   maker_wallets: ['0xe1'],
   order_hashes: ['0x0101', '0x0102'],
   confirmed_fills: [fill, { ...fill, maker: '0xd1', taker: EXCHANGE, side: 'BUY', order_hash: '0x0102' }],
@@ -218,6 +219,13 @@ describe('status_update', () => {
     });
     expect(draft).toMatchObject({ confirmed: true, wallets: ['0xd1', '0xe1'], usd: 1_000_000n });
     expect(draft.side).toBeUndefined();
+  });
+
+  it('has the size of its settlement, without what the taker was paid back', () => {
+    expect(statusUpdateDraft({ ...update, taker_usdc: 900_000n }, enrichmentWith()).usd).toBe(900_000n);
+    expect(statusUpdateDraft({ ...update, taker_usdc: 900_000n, confirmed_fills: [fill] }, enrichmentWith()).usd).toBe(
+      900_000n,
+    );
   });
 
   it("has no size when the taker's fill is not among the confirmed ones", () => {
