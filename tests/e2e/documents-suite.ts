@@ -27,7 +27,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'ADMIN_PORT_PROCESSORS=': 'tests/faults/scale-out.test.ts runs further processors',
   'docker compose': 'needs Docker and published images; tests/deploy checks the file',
   'RECORDED_DIR=imported': 'needs a second product; tests/export/export.test.ts reads imported files as ingest does',
-  'curl -X POST http://127.0.0.1:8080/v1/keys': 'creates a key: one per address and day, which this file creates elsewhere',
+  'curl -X POST http://127.0.0.1:8080/v1/keys':
+    'creates a key: one per address and day, which this file creates elsewhere',
 };
 
 /** Blocks of other languages than the shell: the test that runs them. */
