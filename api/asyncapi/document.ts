@@ -55,12 +55,12 @@ export function asyncApiDocument(options: {
         protocol: options.protocol,
         description:
           'A missing or malformed key is rejected with HTTP 401, an inactive one with 403, too many connections with 429.',
-        security: [ref('components/securitySchemes/key')],
+        security: ['key', 'header', 'bearer'].map((name) => ref(`components/securitySchemes/${name}`)),
       },
       books: {
         ...options.orderBook,
         description: 'Keys are rejected as by the event socket; connections and the free hour are counted apart.',
-        security: [ref('components/securitySchemes/key')],
+        security: ['key', 'header', 'bearer'].map((name) => ref(`components/securitySchemes/${name}`)),
       },
     },
     channels: {
@@ -77,9 +77,8 @@ export function asyncApiDocument(options: {
             method: 'GET',
             query: {
               type: 'object',
-              required: ['key'],
               properties: {
-                key: { type: 'string', description: 'API key.' },
+                key: { type: 'string', description: 'API key, unless a header has it.' },
                 heartbeat_interval: {
                   type: 'integer',
                   minimum: 5,
@@ -130,6 +129,13 @@ export function asyncApiDocument(options: {
     components: {
       securitySchemes: {
         key: { type: 'httpApiKey', name: 'key', in: 'query', description: 'The same key as REST.' },
+        header: {
+          type: 'httpApiKey',
+          name: 'x-api-key',
+          in: 'header',
+          description: 'Takes precedence over the query.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'Takes precedence over the query.' },
       },
       messages: {
         ...Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, message(name, schema)])),

@@ -25,9 +25,8 @@ export const orderBookChannel = (): Json => ({
       method: 'GET',
       query: {
         type: 'object',
-        required: ['key'],
         properties: {
-          key: { type: 'string', description: 'API key.' },
+          key: { type: 'string', description: 'API key, unless a header has it.' },
           compress: { type: 'string', enum: ['zlib'], description: 'Compress books and batches.' },
           integrity: { type: 'string', enum: ['0', '1'], description: 'Checksums of every book, at most 500 tokens.' },
         },

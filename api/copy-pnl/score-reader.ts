@@ -1,3 +1,4 @@
+import { RetryableError } from '../../infra/errors.js';
 import { DEFAULT_SLIPPAGE_BPS } from '../../schemas/copy-pnl/cash.sql.js';
 import { commonLimits } from '../../schemas/plans.js';
 import type { Sql, Tables } from '../tables/port.js';
@@ -62,7 +63,11 @@ const PAGE_ROWS = 10_000;
 /** Limit of rows of a wallet window that are accounted. */
 const MAX_ACCOUNTED_ROWS = 500_000;
 
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+/** What one wallet cannot be read for. Throws what concerns them all, as an unreachable database. */
+const ownFailure = (error: unknown): Error => {
+  if (error instanceof RetryableError || !(error instanceof Error)) throw error;
+  return error;
+};
 const byWallet = <R extends { readonly wallet: string }>(rows: readonly R[]) =>
   new Map(rows.map((row) => [row.wallet, row]));
 
@@ -150,7 +155,7 @@ export function createScoreReader(deps: {
         const read =
           ownCash === null
             ? { realized: createRealizedAccount().total(), isWhole: true }
-            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs)).catch(asError);
+            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs)).catch(ownFailure);
         if (read instanceof Error) {
           found.set(wallet, read);
           continue;

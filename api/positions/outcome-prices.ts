@@ -56,7 +56,7 @@ export const CURRENT_PRICES_DESCRIPTION =
 export const outcomePriceFields = {
   priceSources: z
     .array(priceSource)
-    .meta({ description: 'Source per element of outcomePrices; null: stated by the catalogue.' }),
+    .meta({ description: 'Source per element of outcomePrices; null: stated by the catalogue, or 0 and unknown.' }),
   pricesUpdatedAt: z
     .array(z.int().nullable())
     .meta({ description: 'Time per element of outcomePrices, Unix seconds.' }),

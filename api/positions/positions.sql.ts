@@ -90,9 +90,9 @@ function priceExpression(tokens: number): string {
   return tokens === 1 ? priceParameterAt(1) : `multiIf(${branches.join(', ')}, ${priceParameterAt(tokens)})`;
 }
 const PRICE_SCALE = 10n ** 12n;
-/** The query parameter with the prices of the ranking. */
 /** Stands for a token without a price: its unrealized PnL and value are 0. */
 export const NO_PRICE = -1n;
+/** The query parameter with the prices of the ranking. */
 export const pricesParam = (by: Pick<HolderOrder, 'prices'>): bigint[] => by.prices.map((price) => price * PRICE_SCALE);
 /** A Decimal(38, 18) is a 128-bit number of 10^-18. */
 const averagePrice = `toInt256(reinterpret(p.avg_price, 'Int128'))`;

@@ -242,6 +242,11 @@ describe('POST /v2/copy-pnl/batch', () => {
       expect(await message(body)).toBe('Body must include "addresses": [...].');
     expect(await message({ addresses: [alice, '0xzz'] })).toBe('Invalid wallet: 0xzz');
     expect(await message({ addresses: Array.from({ length: 101 }, () => alice) })).toBe('Max 100 addresses per batch.');
+    // More than the 16 KiB of other bodies.
+    expect(await message({ addresses: Array.from({ length: 1_000 }, () => alice) })).toBe(
+      'Max 100 addresses per batch.',
+    );
+    expect(await message({ addresses: [alice], period: '7d' })).toBe("Unknown field 'period'");
     expect(await message({ addresses: [alice], from: 'x' })).toBe('Invalid from/to');
   });
 });

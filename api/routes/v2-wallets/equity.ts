@@ -9,7 +9,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
-import { downsample, EQUITY_BUDGET_MS, type EquityPoint } from '../../positions/equity.js';
+import { downsample, EQUITY_BUDGET_MS, type Equity, type EquityPoint } from '../../positions/equity.js';
 import { MAX_POSITIONS } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { v2 } from '../v2-onchain/params.js';
@@ -148,19 +148,26 @@ export function createEquityRoute(deps: {
       const { period, normalize, from = null, to = null, max_markets: maxMarkets = null } = query;
       const includeUnrealized = query.include_unrealized;
       const name = [wallet, period, from, to, maxMarkets, includeUnrealized].join(' ');
-      const cached = await cache.get(`v2 equity ${name}`, POSITIONS_CACHE_S * 1000, async () => {
-        const days = periods[period];
-        const windowStartS = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
-        const fromS = windowStartS === null || from === null ? (windowStartS ?? from) : Math.max(windowStartS, from);
-        const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
-        const equity = await readers.equity(wallet, filter);
-        return {
-          counts: [equity.positions, equity.markets, equity.open] as const,
-          partial: equity.partial,
-          raw: { curve: curveOf(equity.raw, 6, 2), final_pnl: finalOf(equity.raw, 6, 2) },
-          normalized: { curve: curveOf(equity.normalized, 18, 4), final_pnl: finalOf(equity.normalized, 18, 4) },
-        };
-      });
+      // What was read in time is not kept: the next request may read more.
+      const cacheS = (curve: { readonly partial: Equity['partial'] }) =>
+        curve.partial === 'time' ? 0 : POSITIONS_CACHE_S;
+      const cached = await cache.get(
+        `v2 equity ${name}`,
+        (curve) => cacheS(curve) * 1000,
+        async () => {
+          const days = periods[period];
+          const windowStartS = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
+          const fromS = windowStartS === null || from === null ? (windowStartS ?? from) : Math.max(windowStartS, from);
+          const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
+          const equity = await readers.equity(wallet, filter);
+          return {
+            counts: [equity.positions, equity.markets, equity.open] as const,
+            partial: equity.partial,
+            raw: { curve: curveOf(equity.raw, 6, 2), final_pnl: finalOf(equity.raw, 6, 2) },
+            normalized: { curve: curveOf(equity.normalized, 18, 4), final_pnl: finalOf(equity.normalized, 18, 4) },
+          };
+        },
+      );
       const { counts, partial, raw, normalized } = cached.value;
       return {
         body: {
@@ -174,7 +181,8 @@ export function createEquityRoute(deps: {
           partial: partial !== null,
           ...(partial === null ? {} : { error: PARTIAL_ERRORS[partial] }),
           raw: { points: raw.curve.length, ...raw },
-          ...(normalize
+          // Costs may be missing then.
+          ...(normalize && partial !== 'time'
             ? {
                 normalized: {
                   bet_size: 1 as const,
@@ -185,7 +193,7 @@ export function createEquityRoute(deps: {
               }
             : {}),
         },
-        cache: cached,
+        cache: { ageMs: cached.ageMs, maxAgeS: cacheS(cached.value) },
       };
     },
   });

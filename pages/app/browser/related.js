@@ -2,11 +2,11 @@
 
 import { ApiError, get } from './api.js';
 import { $, el } from './dom.js';
-import { count, marketPath, usd } from './format.js';
+import { count, marketPath, outcomePrice, usd } from './format.js';
 
 const MAX_SHOWN = 100;
 
-const percent = (text) => (text === undefined || text === '' ? '–' : `${(Number(text) * 100).toFixed(1)} %`);
+const percent = (text) => (text === null || text === '' ? '–' : `${(Number(text) * 100).toFixed(1)} %`);
 
 function table(markets) {
   const head = [
@@ -24,7 +24,7 @@ function table(markets) {
         { class: 'text' },
         el('a', { class: 'row', href: marketPath(one.conditionId) }, one.groupItemTitle || one.question),
       ),
-      el('td', { class: 'num' }, percent(one.outcomePrices[0])),
+      el('td', { class: 'num' }, percent(outcomePrice(one, 0))),
       el('td', { class: 'num wide' }, usd(one.volume)),
       el('td', { class: 'wide' }, one.closed ? 'closed' : one.active ? 'open' : 'not active'),
     ),

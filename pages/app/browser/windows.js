@@ -2,7 +2,7 @@
 
 import { get } from './api.js';
 import { $, el, gain } from './dom.js';
-import { marketPath, usd } from './format.js';
+import { marketPath, outcomePrice, usd } from './format.js';
 import { smallTable } from './overview.js';
 
 const LENGTH_S = 300;
@@ -70,7 +70,7 @@ export function createWindows() {
     } of markets) {
       const coin = slug.split('-')[0].toUpperCase();
       const cells = Object.fromEntries(['up', 'beat', 'price', 'difference', 'left'].map((name) => [name, el('span')]));
-      rows.set(slug, { coin, slug, up: market?.outcomePrices[0] ?? null, beat: null, cells });
+      rows.set(slug, { coin, slug, up: market === undefined ? null : outcomePrice(market, 0), beat: null, cells });
     }
     box.replaceChildren(
       rows.size === 0
@@ -100,7 +100,7 @@ export function createWindows() {
       } of markets) {
         const row = rows.get(slug);
         if (row === undefined) continue;
-        row.up = market?.outcomePrices[0] ?? null;
+        row.up = market === undefined ? null : outcomePrice(market, 0);
         show(row);
       }
       tick();

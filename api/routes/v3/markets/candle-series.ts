@@ -166,7 +166,8 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
   const last = page.candles.at(-1)?.startS ?? null;
   const endTs = last === null ? null : last + resolutionS;
   // A page of a range that begins at its `start` is the last one, also if the token has older candles.
-  const isBeforeRange = first !== null && query.start !== undefined && first - 1 < query.start;
+  const isBeforeRange =
+    query.direction === 'before' && first !== null && query.start !== undefined && first - 1 < query.start;
   const olderEnd = page.hasOlder && first !== null && !isBeforeRange ? first - 1 : null;
   const newerStart = page.hasNewer ? endTs : null;
   const found = page.candles.map(candleFrom);
