@@ -39,63 +39,68 @@ export async function recoverHead(deps: {
   if (final !== null) state.finalize(final.number, final.hash);
   const sinceFinalMs = last.timestampMs - (final?.timestampMs ?? Number.NEGATIVE_INFINITY);
   const windowMs = Math.min(deps.windowMs, Math.max(sinceFinalMs, 0) + deps.pendingTtlMs);
-  const from = { timestampMs: last.timestampMs - windowMs };
-  for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
-    for (const { value: bytes, offset } of batch.records) {
-      if (bytes === null) continue;
-      const event = tryDecode(codec, bytes, (reason) => deps.onUnreadable({ topic, offset }, reason));
-      if (event === undefined) continue;
-      switch (event.kind) {
-        case 'settlement': {
-          const { tx_hash, detected_at_ms, taker_wallet, taker_token, taker_usdc } = event.value;
-          const pending = {
-            txHash: tx_hash,
-            detectedAtMs: detected_at_ms,
-            takerWallet: taker_wallet,
-            takerToken: taker_token,
-            takerUsdc: taker_usdc,
-          };
-          state.addPending(pending, nowMs);
-          break;
-        }
-        case 'status_update': {
-          const { value } = event;
-          const current = openFor(value.block_number, value.block_hash);
-          current.ids.add(value.id);
-          current.confirmed.push({
-            txHash: value.tx_hash,
-            detectedAtMs: value.pending_detected_at_ms,
-            takerWallet: value.taker_wallet,
-            takerToken: value.token_id,
-            takerUsdc: value.taker_usdc,
-          });
-          break;
-        }
-        case 'block': {
-          const { block_number, block_hash } = event.value;
-          const current = openFor(block_number, block_hash);
-          state.push({
-            number: block_number,
-            hash: current.hash,
-            settledTxs: [...current.settled],
-            confirmed: current.confirmed,
-          });
-          open = null;
-          break;
-        }
-        case 'retract':
-          state.rollback(event.value.from_block, nowMs);
-          open = null;
-          break;
-        default: {
-          if (!('block_hash' in event.value)) break;
-          const current = openFor(event.value.block_number, event.value.block_hash);
-          current.ids.add(event.value.id);
-          if (event.kind === 'trade') current.settled.add(event.value.tx_hash);
+  const read = async (rangeMs: number): Promise<void> => {
+    const from = { timestampMs: last.timestampMs - rangeMs };
+    for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
+      for (const { value: bytes, offset } of batch.records) {
+        if (bytes === null) continue;
+        const event = tryDecode(codec, bytes, (reason) => deps.onUnreadable({ topic, offset }, reason));
+        if (event === undefined) continue;
+        switch (event.kind) {
+          case 'settlement': {
+            const { tx_hash, detected_at_ms, taker_wallet, taker_token, taker_usdc } = event.value;
+            const pending = {
+              txHash: tx_hash,
+              detectedAtMs: detected_at_ms,
+              takerWallet: taker_wallet,
+              takerToken: taker_token,
+              takerUsdc: taker_usdc,
+            };
+            state.addPending(pending, nowMs);
+            break;
+          }
+          case 'status_update': {
+            const { value } = event;
+            const current = openFor(value.block_number, value.block_hash);
+            current.ids.add(value.id);
+            current.confirmed.push({
+              txHash: value.tx_hash,
+              detectedAtMs: value.pending_detected_at_ms,
+              takerWallet: value.taker_wallet,
+              takerToken: value.token_id,
+              takerUsdc: value.taker_usdc,
+            });
+            break;
+          }
+          case 'block': {
+            const { block_number, block_hash } = event.value;
+            const current = openFor(block_number, block_hash);
+            state.push({
+              number: block_number,
+              hash: current.hash,
+              settledTxs: [...current.settled],
+              confirmed: current.confirmed,
+            });
+            open = null;
+            break;
+          }
+          case 'retract':
+            state.rollback(event.value.from_block, nowMs);
+            open = null;
+            break;
+          default: {
+            if (!('block_hash' in event.value)) break;
+            const current = openFor(event.value.block_number, event.value.block_hash);
+            current.ids.add(event.value.id);
+            if (event.kind === 'trade') current.settled.add(event.value.tx_hash);
+          }
         }
       }
     }
-  }
+  };
+  await read(windowMs);
+  // Without a block in it, the gap since the newest block would not be noticed.
+  if (state.tip() === undefined) await read(deps.windowMs);
   return open;
 }
 

@@ -267,6 +267,22 @@ describe('head tracker', () => {
     expect(fromMs).toEqual([node.tip.timestampS * 1000 - expectedMs]);
   });
 
+  it('finds its newest block at a restart though only a settlement is newer than the pending time before the final block', async () => {
+    const log = await freshLog();
+    const node = new FakeNode(41);
+    const first = await tracking(log, node);
+    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
+    await first.tracker.idle();
+    // Ingest was down for 15 minutes; chain.final has caught up.
+    for (let i = 0; i < 450; i += 1) node.mine([]);
+    await appendFinal(log, node.tip);
+    const second = await tracking(log, node);
+    second.tracker.onPending(pendingTx(1), node.tip.timestampS * 1000);
+    await second.tracker.idle();
+    const { tracker } = await tracking(log, node);
+    expect(tracker.head).toBe(40);
+  });
+
   it('accepts a finalised block only with an equal hash', async () => {
     const log = await freshLog();
     const node = new FakeNode(5);
