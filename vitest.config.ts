@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const sources = '{schemas,infra,ingest,processors,pages,api,stream-gateway}';
-const outside = ['**/node_modules/**', '**/dist/**', '**/data/**'];
+const outside = ['**/node_modules/**', '**/dist/**', '**/data/**', '**/data-live/**'];
 const containerTests = ['tests/containers/**/*.test.ts'];
 const runsContainers = process.env.ODDSTREAM_TEST_CONTAINERS === '1';
 /** Their suites run on containers instead. */

@@ -3,6 +3,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 /**
  * The API key of an upgrade request, from the first location that is present: `x-api-key`, `Authorization: Bearer`, `?key=`; '' without one. The rules are
  * those of the REST API: a header that is present but empty or repeated yields '' instead of falling through, because a broken client must get an error.
+ * Of a repeated `key` the library returns one.
  */
 export function apiKeyOf(request: Pick<HttpRequest, 'forEach' | 'getQuery'>): string {
   let header: string | undefined;
