@@ -9,6 +9,8 @@ const serverTests = [
   'tests/conformance/log-kafka.test.ts',
   'tests/registry/registry.test.ts',
   'tests/api/rate-limit-redis.test.ts',
+  // The compose file's services are killed on Kafka, too.
+  'tests/faults/kafka-kills.test.ts',
 ];
 const integrationTests = [`${sources}/**/*.integration.test.ts`, 'tests/**/*.test.ts'];
 
@@ -26,7 +28,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      // `npm run test:containers` only: with them CI can take longer than 30 minutes on two cores.
+      // In CI and for `npm run test:containers`.
       ...(runsContainers
         ? [{ extends: true as const, test: { name: 'containers', include: containerTests, exclude: outside } }]
         : []),

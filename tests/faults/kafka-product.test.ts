@@ -64,37 +64,6 @@ describe.skipIf(missing !== null)(
       truth = await referenceTables('short');
     }, REFERENCE_RUN_TIMEOUT_MS);
 
-    it('ends with the tables of an undisturbed run after kill -9 of processes and of the broker', async () => {
-      const broker = await startBroker();
-      const product = await start({ env: { LOG_URL: broker.url } });
-      const victims: (ProcessName | 'broker')[] = [
-        'ingest',
-        'processors',
-        'broker',
-        'clickhouse',
-        'processors',
-        'ingest',
-      ];
-      let killed = 0;
-      for (const [index, name] of victims.entries()) {
-        await sleep(1200 + ((index * 379) % 700));
-        if (name === 'broker') {
-          await broker.halt('kill');
-          await sleep(1500);
-          await broker.start();
-          killed++;
-          continue;
-        }
-        const pid = product.pid(name);
-        if (pid === null) continue;
-        process.kill(pid, 'SIGKILL');
-        killed++;
-      }
-      expect(killed).toBeGreaterThan(3);
-      await untilTablesComplete(product);
-      expect(await digest(product)).toEqual(truth);
-    }, 480_000);
-
     it('runs with three URLs and survives the failure of each of the three servers during the load', async () => {
       const disk = noDisk === null ? mountSmallDisk(DISK_MB) : null;
       if (disk !== null) cleanups.push(() => disk.remove());

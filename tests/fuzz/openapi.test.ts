@@ -10,7 +10,7 @@ import { ensureSchemathesis, whyNoSchemathesis } from '../support/schemathesis.j
 
 const missing = await whyNoSchemathesis();
 /** Longer by hand; the seed too can be set, to look elsewhere or to repeat a run. */
-const BUDGET_S = Number(process.env.ODDSTREAM_FUZZ_SECONDS ?? 30);
+const BUDGET_S = Number(process.env.ODDSTREAM_FUZZ_SECONDS ?? 20);
 const SEED = process.env.ODDSTREAM_FUZZ_SEED ?? '1';
 const CHECKS = [
   'not_a_server_error',
