@@ -20,7 +20,7 @@ const amount = (value, format) => {
 /** `$1,234.50` for a number or decimal text; two significant digits below a cent; a dash for null and undefined. */
 /** Price of an outcome; null while none is known, which the API writes as 0 without a source. */
 export const outcomePrice = ({ outcomePrices, priceSources }, index) =>
-  priceSources[index] === null && Number(outcomePrices[index]) === 0 ? null : (outcomePrices[index] ?? null);
+  priceSources?.[index] === null && Number(outcomePrices[index]) === 0 ? null : (outcomePrices[index] ?? null);
 
 export const usd = (value) => (value == null ? '–' : signed(value, `$${amount(value, cents)}`));
 /** PnL, always with a sign. */
