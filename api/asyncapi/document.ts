@@ -6,6 +6,8 @@ import { type Json, jsonSchema, message, messageRef, ref, schemaRef } from './pa
 
 const channelMessage = (name: string): Json => ref(`channels/events/messages/${name}`);
 
+/** Any of the places of the key. */
+const keySecurity = ['key', 'header', 'bearer'].map((name) => ref(`components/securitySchemes/${name}`));
 const anyEvent = { oneOf: Object.keys(eventFrames).map(schemaRef) };
 
 function schemas(): Json {
@@ -55,12 +57,12 @@ export function asyncApiDocument(options: {
         protocol: options.protocol,
         description:
           'A missing or malformed key is rejected with HTTP 401, an inactive one with 403, too many connections with 429.',
-        security: ['key', 'header', 'bearer'].map((name) => ref(`components/securitySchemes/${name}`)),
+        security: keySecurity,
       },
       books: {
         ...options.orderBook,
         description: 'Keys are rejected as by the event socket; connections and the free hour are counted apart.',
-        security: ['key', 'header', 'bearer'].map((name) => ref(`components/securitySchemes/${name}`)),
+        security: keySecurity,
       },
     },
     channels: {

@@ -130,8 +130,8 @@ export function convertHashes(
   target: { stored: string; tables: readonly string[]; onCluster: string },
 ): readonly string[] {
   // The initiator of a statement ON CLUSTER gives up after three minutes by default.
-  const patience = target.onCluster === '' ? '' : ', distributed_ddl_task_timeout = 3600';
-  const wait = `SETTINGS mutations_sync = 2, alter_sync = 2${patience}`;
+  const ddlTimeout = target.onCluster === '' ? '' : ', distributed_ddl_task_timeout = 3600';
+  const wait = `SETTINGS mutations_sync = 2, alter_sync = 2${ddlTimeout}`;
   return [
     ...columns.map(
       (column) =>

@@ -102,7 +102,8 @@ export function startBanner(options: {
     lines.push(
       '',
       '  Recorded data: the history has its real timestamps; the live tail replays a recorded day with current',
-      `  timestamps${formatShift(recorded)}. For live data: ODDSTREAM_DATA=data-live POLYGON_RPC_URL=https://... npm start`,
+      `  timestamps${formatShift(recorded)}.`,
+      '  For live data: ODDSTREAM_DATA=data-live POLYGON_RPC_URL=https://... npm start',
     );
   }
   const login = options.login ? `-u "${options.login}:${options.password ?? '$CLICKHOUSE_PASSWORD'}" ` : '';

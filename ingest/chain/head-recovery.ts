@@ -40,6 +40,7 @@ export async function recoverHead(deps: {
   const sinceFinalMs = last.timestampMs - (final?.timestampMs ?? Number.NEGATIVE_INFINITY);
   const windowMs = Math.min(deps.windowMs, Math.max(sinceFinalMs, 0) + deps.pendingTtlMs);
   const read = async (rangeMs: number): Promise<void> => {
+    open = null;
     const from = { timestampMs: last.timestampMs - rangeMs };
     for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
       for (const { value: bytes, offset } of batch.records) {
@@ -100,7 +101,7 @@ export async function recoverHead(deps: {
   };
   await read(windowMs);
   // Without a block in it, the gap since the newest block would not be noticed.
-  if (state.tip() === undefined) await read(deps.windowMs);
+  if (state.tip() === undefined && windowMs < deps.windowMs) await read(deps.windowMs);
   return open;
 }
 

@@ -195,12 +195,7 @@ export function applyActivity(activity: WalletActivity, holdings: Holdings): Pnl
     if (rates === undefined) {
       // The payout per outcome is unknown: the whole payout is recorded with the first one of which shares are redeemed.
       const redeemed = tokens.flatMap((_token, i) => (shares[i] === 0n ? [] : [i]));
-      const [
-        payee = Math.max(
-          positions.findIndex((position) => position !== undefined),
-          0,
-        ),
-      ] = redeemed;
+      const [payee = 0] = redeemed;
       for (const i of new Set([payee, ...redeemed]))
         removeAtCost(tokens[i] as string, logged[i] ?? null, problems.unknownRatio, i === payee ? usdc : 0n);
       return;

@@ -33,6 +33,16 @@ async function tracking(
 const appendFinal = async (log: MemoryLog, block: SourceBlock) =>
   log.append(topics.chainFinal.name, [chainParts(log).encodeBlock(block).block]);
 
+/** A chain, and the log of a tracker that has written all of it but the first block. */
+async function followed(length: number) {
+  const log = await freshLog();
+  const node = new FakeNode(length);
+  const { tracker } = await tracking(log, node);
+  for (const block of node.blocks.slice(1)) tracker.onHead(block, 1);
+  await tracker.idle();
+  return { log, node };
+}
+
 const idsOf = (node: FakeNode, from: number) =>
   node.blocks.slice(from).map((block) => ({
     hash: block.hash,
@@ -232,11 +242,7 @@ describe('head tracker', () => {
   });
 
   it('rejects when the node replaces a block that was final before a restart', async () => {
-    const log = await freshLog();
-    const node = new FakeNode(5);
-    const first = await tracking(log, node);
-    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
-    await first.tracker.idle();
+    const { log, node } = await followed(5);
     await appendFinal(log, node.blocks[3]!);
     const { tracker } = await tracking(log, node);
     node.fork(3);
@@ -249,11 +255,7 @@ describe('head tracker', () => {
     ['back to the pending time before the newest final block', 10_000, 30 * 2000 + 10_000],
     ['at most the recovery window', 3_600_000, 1_800_000],
   ])('reads chain.head at a restart %s', async (_, pendingTtlMs, expectedMs) => {
-    const log = await freshLog();
-    const node = new FakeNode(41);
-    const first = await tracking(log, node);
-    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
-    await first.tracker.idle();
+    const { log, node } = await followed(41);
     await appendFinal(log, node.blocks[10]!);
     const fromMs: number[] = [];
     const recording: MemoryLog = {
@@ -268,11 +270,7 @@ describe('head tracker', () => {
   });
 
   it('finds its newest block at a restart though only a settlement is newer than the pending time before the final block', async () => {
-    const log = await freshLog();
-    const node = new FakeNode(41);
-    const first = await tracking(log, node);
-    for (const block of node.blocks.slice(1)) first.tracker.onHead(block, 1);
-    await first.tracker.idle();
+    const { log, node } = await followed(41);
     // Ingest was down for 15 minutes; chain.final has caught up.
     for (let i = 0; i < 450; i += 1) node.mine([]);
     await appendFinal(log, node.tip);

@@ -32,7 +32,7 @@ const pageKey = z
   .transform((given, context): PageStart => {
     const [cursor = '', offset] = given.split('~');
     const position = parseCursor(cursor);
-    const depth = offset === undefined ? null : /^\d{1,8}$/.test(offset) ? Number(offset) : Number.NaN;
+    const depth = offset === undefined ? null : /^\d{1,7}$/.test(offset) ? Number(offset) : Number.NaN;
     if (position === null || Number.isNaN(depth)) {
       context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
       return z.NEVER;
