@@ -34,6 +34,7 @@ import { createTickRowDeletion } from './retention/tick-rows.js';
 import { runConcurrently } from './run-concurrently.js';
 import { createSchemaCreation } from './schema-creation.js';
 import { createChunkRecorder } from './sink/chunk-recorder.js';
+import { isChunkCommitted } from './sink/committed-chunk.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { createSink } from './sink/sink.js';
@@ -198,6 +199,9 @@ export function createTableTasks(options: {
               onCommitted: reconciler.recordCommitted,
               progress,
               chunkRecorder,
+              // Each server of a cluster has its own tables and progress.
+              isCommitted:
+                clickhouse.cluster === undefined ? (chunk) => isChunkCommitted(clickhouse, chunk) : undefined,
             });
             return {
               async run(runSignal) {

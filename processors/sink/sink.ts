@@ -9,6 +9,7 @@ import { createChunkJournal, type OffsetRange } from './chunk-journal.js';
 import { createChunkPlans, type PlannedChunk } from './chunk-plans.js';
 import { type Chunk, followChunks, readChunk } from './chunk-reader.js';
 import type { ChunkRecorder } from './chunk-recorder.js';
+import type { NewestChunk } from './committed-chunk.js';
 import { createSinkMetrics } from './metrics.js';
 import type { ProgressWriter } from './progress-table.js';
 import type { Reconciler } from './reconcile.js';
@@ -31,6 +32,8 @@ export interface SinkOptions {
   readonly progress?: Pick<ProgressWriter, 'report'>;
   /** The recorder of all sinks of the process. */
   readonly chunkRecorder?: ChunkRecorder;
+  /** Whether the newest chunk needs no further insert. Default: it is always inserted again. */
+  readonly isCommitted?: (chunk: NewestChunk) => Promise<boolean>;
   readonly maxChunkRecords?: number;
   readonly lingerMs?: number;
   readonly retryDelayMs?: number;
@@ -61,8 +64,8 @@ const DEFAULT_LINGER_MS = 500;
  *
  * A chunk (offset range) is planned in the log, in a transaction of the sink's consumer group, before it is recorded in `chunks` and its rows
  * are inserted, each table with a deduplication token derived from the range. A process that takes over the sink acquires ownership of the
- * group and inserts the newest planned chunk again with the same tokens, which has no effect where the rows are already committed; a previous
- * owner that is still alive can only repeat that chunk too. If the tables are inconsistent with the plans, they were emptied or restored: the
+ * group and inserts the newest planned chunk again with the same tokens unless `isCommitted`, which has no effect where the rows are already committed;
+ * a previous owner that is still alive can only repeat that chunk too. If the tables are inconsistent with the plans, they were emptied or restored: the
  * sink resumes from the newest range in `chunks`. The next chunk is read and transformed while the current one is inserted; chunks stay in order.
  */
 export function createSink(options: SinkOptions): Sink {
@@ -119,6 +122,15 @@ export function createSink(options: SinkOptions): Sink {
     metrics.chunkCommitted(committedNext, (performance.now() - started) / 1000);
   };
 
+  const isInTables = async (nextOffset: number, signal: AbortSignal): Promise<boolean> => {
+    const { isCommitted } = options;
+    if (isCommitted === undefined) return false;
+    const tables = definition.tables.map((table) => table.name);
+    return retry('read progress', signal, () =>
+      isCommitted({ sink: definition.name, topic, partition, nextOffset, tables }),
+    );
+  };
+
   const resume = async (signal: AbortSignal): Promise<void> => {
     const decided = await plans.acquireOwnership();
     const known = await retry('read resume point', signal, () => journal.newest());
@@ -138,6 +150,11 @@ export function createSink(options: SinkOptions): Sink {
       throw new FatalError(
         `${name}: the tables contain offsets up to ${range.lastOffset}, the log ends at ${next}: they do not belong together. Restore the log, or rebuild the tables in an empty database`,
       );
+    const nextOffset = range.lastOffset + 1;
+    if (known?.lastOffset === range.lastOffset && (await isInTables(nextOffset, signal))) {
+      committedNext = nextOffset;
+      return;
+    }
     const chunk = await readChunk({ log, topic, partition, signal, ...range });
     signal.throwIfAborted();
     await insertChunk(range, await transform(chunk.records), chunk.records.at(-1), signal);

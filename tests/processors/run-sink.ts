@@ -1,6 +1,6 @@
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
-import { createSink, type Sink } from '../../processors/sink/sink.js';
+import { createSink, type Sink, type SinkOptions } from '../../processors/sink/sink.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
@@ -14,6 +14,7 @@ export function smallSink(
   log: Pick<MemoryLog, 'read' | 'bounds' | 'acquireOwnership' | 'lastRecord'>,
   store: TableStore,
   maxChunkRecords = 7,
+  more: Pick<SinkOptions, 'progress' | 'isCommitted'> = {},
 ): { readonly sink: Sink; readonly metrics: Metrics } {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const sink = createSink({
@@ -27,6 +28,7 @@ export function smallSink(
     maxChunkRecords,
     lingerMs: 1,
     retryDelayMs: 1,
+    ...more,
   });
   return { sink, metrics };
 }

@@ -63,13 +63,25 @@ describe('sink', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
-          fc.record({ afterInserts: fc.nat(6), committed: fc.boolean(), chunk: fc.integer({ min: 1, max: 25 }) }),
+          fc.record({
+            afterInserts: fc.nat(6),
+            committed: fc.boolean(),
+            chunk: fc.integer({ min: 1, max: 25 }),
+            readsProgress: fc.boolean(),
+          }),
           {
             maxLength: 6,
           },
         ),
         async (crashes) => {
           const tables = createFakeTables();
+          let reported = 0;
+          const progress = {
+            report(newest: { nextOffset: number }) {
+              reported = newest.nextOffset;
+            },
+          };
+          const isCommitted = async ({ nextOffset }: { nextOffset: number }) => nextOffset === reported;
           for (const crash of crashes) {
             let inserts = 0;
             let crashed = false;
@@ -80,14 +92,52 @@ describe('sink', () => {
                 throw new Error('crashed');
               }
             });
-            await runToEnd(smallSink(chainSink, log, store, crash.chunk).sink).catch(() => undefined);
+            const more = crash.readsProgress ? { progress, isCommitted } : { progress };
+            await runToEnd(smallSink(chainSink, log, store, crash.chunk, more).sink).catch(() => undefined);
           }
-          await runToEnd(smallSink(chainSink, log, createFakeStore(tables)).sink);
+          await runToEnd(smallSink(chainSink, log, createFakeStore(tables), 7, { progress, isCommitted }).sink);
           expect(contents(tables)).toEqual(contents(undisturbed));
         },
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('inserts its newest chunk again unless it is recorded in chunks and known to be in the tables', async () => {
+    const log = await logWith(blocks(5));
+    const tables = createFakeTables();
+    await runToEnd(smallSink(chainSink, log, createFakeStore(tables)).sink);
+    const inserted: string[] = [];
+    const store = createFakeStore(tables, (table, committed) => committed && inserted.push(table));
+    const asked: unknown[] = [];
+    const runAgain = async (isInTables: boolean) => {
+      inserted.length = 0;
+      asked.length = 0;
+      const isCommitted = async (chunk: unknown) => {
+        asked.push(chunk);
+        return isInTables;
+      };
+      await runToEnd(smallSink(chainSink, log, store, 7, { isCommitted }).sink);
+      return inserted;
+    };
+    expect(await runAgain(true)).toEqual([]);
+    expect(asked).toEqual([
+      {
+        sink: 'chain',
+        topic: 'chain.final',
+        partition: 0,
+        nextOffset: 15,
+        tables: chainSink.tables.map(({ name }) => name),
+      },
+    ]);
+    expect(await runAgain(false)).toEqual(['chunks', 'blocks']);
+    // The tables of a backup without the newest chunk.
+    tables.rows.set(
+      'chunks',
+      (tables.rows.get('chunks') ?? []).filter(([, , , , last]) => last !== '14'),
+    );
+    expect(await runAgain(true)).toEqual(['chunks', 'blocks']);
+    expect(asked).toEqual([]);
   });
 
   it('writes the rows of an uninterrupted run when a suspended predecessor resumes and inserts concurrently', async () => {
