@@ -45,3 +45,41 @@ it('reports all items of a subscription that appear together in one call, with o
     watch.close();
   }
 });
+
+it('looks up items of every subscription in turn, so that one with many does not delay others', async () => {
+  const lookups: (readonly string[])[] = [];
+  const watch = createUnresolvedWatch({
+    lookup: {
+      async bySlugs(items) {
+        lookups.push(items);
+        return [];
+      },
+      byConditions: async () => [],
+    },
+    onError: (error) => {
+      throw error;
+    },
+    pollMs: 2,
+  });
+  try {
+    const many = Array.from({ length: 2_500 }, (_, n) => `many-${n}`);
+    const first = () => undefined;
+    for (const item of many) watch.add('slug', item, first);
+    const late = () => undefined;
+    const cancel = watch.add('slug', 'late', late);
+    watch.add('slug', 'many-7', late);
+    await expect.poll(() => lookups.length).toBeGreaterThan(4);
+    for (const items of lookups) {
+      expect(items.length).toBe(1_000);
+      expect(items).toContain('late');
+      expect(items).toContain('many-7');
+    }
+    expect(new Set(lookups.slice(0, 4).flat())).toEqual(new Set([...many, 'late']));
+    cancel();
+    const before = lookups.length;
+    await expect.poll(() => lookups.length).toBeGreaterThan(before + 1);
+    expect(lookups.at(-1)).not.toContain('late');
+  } finally {
+    watch.close();
+  }
+});

@@ -21,17 +21,68 @@ export interface UnresolvedWatch {
   close(): void;
 }
 
-/** Looks all waiting items of all connections up together, every `pollMs`. */
+/** Items of one type, and who waits for each. */
+function createWaitingItems() {
+  const waitersOf = new Map<string, Set<OnResolved>>();
+  const itemsOf = new Map<OnResolved, Set<string>>();
+  const remove = (item: string, waiter: OnResolved) => {
+    const waiters = waitersOf.get(item);
+    if (waiters?.delete(waiter) !== true) return;
+    if (waiters.size === 0) waitersOf.delete(item);
+    const items = itemsOf.get(waiter);
+    items?.delete(item);
+    if (items?.size === 0) itemsOf.delete(waiter);
+  };
+  return {
+    add(item: string, waiter: OnResolved) {
+      const waiters = waitersOf.get(item) ?? new Set();
+      waitersOf.set(item, waiters.add(waiter));
+      const items = itemsOf.get(waiter) ?? new Set();
+      itemsOf.set(waiter, items.add(item));
+    },
+    remove,
+    /** Removes the item; returns who waited for it. */
+    take(item: string): readonly OnResolved[] {
+      const waiters = [...(waitersOf.get(item) ?? [])];
+      for (const waiter of waiters) remove(item, waiter);
+      return waiters;
+    },
+    /**
+     * The next items to look up, at most `limit`: one of each waiter, then a second one of each, and so on, so that a waiter with many items does not
+     * delay others. They are the last ones of their waiters afterwards, and the waiters the last of all.
+     */
+    next(limit: number): ReadonlySet<string> {
+      const items = new Set<string>();
+      let turns = [...itemsOf].map(([waiter, own]) => ({ waiter, own, rest: [...own].slice(0, limit).values() }));
+      while (turns.length > 0 && items.size < limit) {
+        turns = turns.filter(({ waiter, own, rest }) => {
+          if (items.size === limit) return false;
+          const { value: item } = rest.next();
+          if (item === undefined) return false;
+          items.add(item);
+          own.delete(item);
+          own.add(item);
+          itemsOf.delete(waiter);
+          itemsOf.set(waiter, own);
+          return true;
+        });
+      }
+      return items;
+    },
+  };
+}
+
+/** Looks the waiting items of all connections up, every `pollMs`. */
 export function createUnresolvedWatch(deps: {
   lookup: MarketLookup;
   onError: (error: unknown) => void;
   pollMs: number;
 }): UnresolvedWatch {
-  const waiting: Record<ItemType, Map<string, Set<OnResolved>>> = { slug: new Map(), condition_id: new Map() };
+  const waiting = { slug: createWaitingItems(), condition_id: createWaitingItems() };
   let polling = false;
 
   const pollType = async (type: ItemType, resolved: Map<OnResolved, ResolvedItem[]>) => {
-    const items = [...waiting[type].keys()].slice(0, MAX_ITEMS_PER_POLL);
+    const items = [...waiting[type].next(MAX_ITEMS_PER_POLL)];
     if (items.length === 0) return;
     const rows = await (type === 'slug' ? deps.lookup.bySlugs(items) : deps.lookup.byConditions(items));
     const found = new Map<string, MarketRow[]>();
@@ -41,16 +92,9 @@ export function createUnresolvedWatch(deps: {
       markets.push(row);
     }
     for (const item of items) {
-      const callbacks = waiting[type].get(item);
-      if (callbacks === undefined) continue;
-      waiting[type].delete(item);
       const rows = found.get(item);
-      if (rows === undefined) {
-        // To the end of the order, so that every item has its turn.
-        waiting[type].set(item, callbacks);
-        continue;
-      }
-      for (const onResolved of callbacks) {
+      if (rows === undefined) continue;
+      for (const onResolved of waiting[type].take(item)) {
         const items = resolved.get(onResolved) ?? [];
         resolved.set(onResolved, items);
         items.push({ type, item, rows });
@@ -77,13 +121,8 @@ export function createUnresolvedWatch(deps: {
 
   return {
     add(type, item, onResolved) {
-      const callbacks = waiting[type].get(item) ?? new Set();
-      waiting[type].set(item, callbacks);
-      callbacks.add(onResolved);
-      return () => {
-        callbacks.delete(onResolved);
-        if (callbacks.size === 0 && waiting[type].get(item) === callbacks) waiting[type].delete(item);
-      };
+      waiting[type].add(item, onResolved);
+      return () => waiting[type].remove(item, onResolved);
     },
     close: () => clearInterval(timer),
   };
