@@ -9,7 +9,11 @@ const OPEN_END_S = 9_999_999_999;
 const [FIRST_SECONDS, LAST_SECONDS] = [100_000_000, 99_999_999_999];
 const MAX_SHOWN_LENGTH = 24;
 
-type TimeDoc = ParamDoc & { readonly invalid: string };
+type TimeDoc = ParamDoc & {
+  readonly invalid: string;
+  /** Smaller values, negative ones included, become this. Default: negative values are rejected. */
+  readonly floor?: number;
+};
 
 /** Timestamp parameter; `unitOf` names the unit that the value appears to have, or null if it is the expected one. */
 function timestampParam(options: TimeDoc, unitOf: (value: number) => string | null) {
@@ -21,15 +25,15 @@ function timestampParam(options: TimeDoc, unitOf: (value: number) => string | nu
         context.addIssue({ code: 'custom', message });
         return z.NEVER;
       };
-      if (value === null || value < 0) return reject(options.invalid);
+      if (value === null || (value < 0 && options.floor === undefined)) return reject(options.invalid);
       const unit = unitOf(value);
       return unit === null
-        ? value
+        ? Math.max(value, options.floor ?? value)
         : reject(`${options.invalid} (${text.slice(0, MAX_SHOWN_LENGTH)} looks like ${unit})`);
     })
     .meta({
       type: 'integer',
-      minimum: 0,
+      ...(options.floor === undefined ? { minimum: 0 } : {}),
       description: options.description,
       ...(options.example === undefined ? {} : { example: options.example }),
     });

@@ -272,6 +272,7 @@ describe('/v3 PnL by time', () => {
     ]);
     expect(await series(`${path}?after=${SUNDAY}&before=${MONDAY + DAY - 1}`)).toHaveLength(2);
     expect(await series(`${path}?after=1&limit=2`)).toHaveLength(2);
+    for (const early of [0, -5]) expect((await get(`${path}?after=${early}&limit=2`)).after).toBe(1);
     expect(await series(`${path}?before=${SUNDAY}`)).toEqual([]);
     expect(await series(`${path}?period=1d`)).toEqual([[MONDAY + DAY, 3, 3, 1, 0]]);
     // after takes precedence over period.

@@ -45,10 +45,11 @@ export const v3 = {
     invalid: 'invalid order: use asc or desc',
     values: ['asc', 'desc'],
   }).default('desc'),
-  time: (name: 'after' | 'before') =>
+  time: (name: 'after' | 'before', floor?: number) =>
     secondsParam({
       description: `Only rows ${name === 'after' ? 'at or after' : 'at or before'} this time, Unix seconds.`,
       invalid: `invalid ${name}: use Unix seconds`,
+      floor,
     }),
   cursor: cursorText('`next_cursor` of the previous page. New rows do not shift the pages; the depth is unlimited.'),
   flag: (name: string, description: string) =>

@@ -32,6 +32,8 @@ const common = { ...v3Route, tag: 'Wallets' } as const;
 const MAX_BUCKETS = 1_000;
 const SERIES_SOURCE = 'realized_pnl_series' as const;
 const DAY_S = 86_400;
+/** Earliest begin of a span. */
+const FIRST_S = 1;
 /** Error text of both concurrency limits (per account and in total). */
 export const BUSY = 'wallet_pnl_busy';
 const periodDays = { '1d': 1, '7d': 7, '30d': 30, '1y': 365 } as const;
@@ -44,7 +46,7 @@ const times = {
     invalid: `invalid period: use ${periods.join(', ')}`,
     values: periods,
   }).optional(),
-  after: v3.time('after').optional(),
+  after: v3.time('after', FIRST_S).optional(),
   before: v3.time('before').optional(),
 };
 
@@ -60,8 +62,7 @@ function spanOf(query: Times, nowMs: number): Span | null {
   if (period === undefined && after === undefined && before === undefined) return null;
   const nowS = Math.floor(nowMs / 1000);
   const beforeS = before ?? nowS;
-  const begin = period === undefined ? 1 : nowS - periodDays[period] * DAY_S;
-  const afterS = Math.max(1, after ?? begin);
+  const afterS = after ?? (period === undefined ? FIRST_S : nowS - periodDays[period] * DAY_S);
   if (afterS > beforeS) throw badParameter('invalid after: later than before');
   return { afterS, beforeS };
 }
