@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { catalogSink } from '../../processors/catalog/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
-import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
@@ -15,7 +13,7 @@ import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { catalogMarket } from '../support/catalog-market.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
@@ -27,8 +25,12 @@ const codec = createCodec();
 const logger = silentLogger();
 const sinkDefinitions = [fillsSink, oracleSink, catalogSink];
 let clickhouse: TestClickHouse;
+let live: ClickHouse;
+let shadow: ClickHouse;
 beforeAll(async () => {
-  clickhouse = await startTestClickHouse();
+  clickhouse = await startMigratedClickHouse();
+  live = clickhouse.client;
+  shadow = await clickhouse.connect({ database: 'rebuild' });
 });
 afterAll(() => clickhouse.stop());
 
@@ -40,11 +42,8 @@ interface SinkWorld {
   check(): Promise<readonly string[]>;
 }
 
-async function createWorld(name: string): Promise<SinkWorld> {
-  const live = await clickhouse.connect({ database: name });
-  const shadow = await clickhouse.connect({ database: `${name}_rebuild` });
-  onTestFinished(() => live.command('DROP DATABASE IF EXISTS {name:Identifier} SYNC', { name }));
-  await migrate({ client: live, migrations, logger });
+async function createWorld(): Promise<SinkWorld> {
+  await emptyTables(live);
   const log = createMemoryLog();
   await log.ensureTopics(allTopics);
   let fills = 0;
@@ -136,7 +135,7 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
   it.each(['planned only in the log', 'also recorded in chunks'])(
     'finds the tables identical when the newest chunk was %s',
     async (state) => {
-      const world = await createWorld(state.startsWith('planned') ? 'after_decided' : 'after_noted');
+      const world = await createWorld();
       await world.grow(20);
       for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
       await world.grow(7);
@@ -153,7 +152,7 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
   );
 
   it(`finds the tables identical after ${STOPS} stops at random times, two of three with ClickHouse unreachable`, async () => {
-    const world = await createWorld('after_stops');
+    const world = await createWorld();
     for (let stop = 0; stop < STOPS; stop++) {
       await world.grow(1 + Math.floor(Math.random() * 40));
       const inserts = Math.floor(Math.random() * 12);
@@ -172,7 +171,7 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
   });
 
   it('finds the tables identical after a death before and after each insert of a chunk, with other chunks after each restart', async () => {
-    const world = await createWorld('after_deaths');
+    const world = await createWorld();
     await world.grow(10);
     for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
     // A sink inserts its newest chunk again, then the next: twice the row of `chunks`, markets, tokens and quotes.

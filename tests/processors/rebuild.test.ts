@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsSink } from '../../processors/fills/sink.js';
-import { migrations } from '../../processors/migrations.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
 import { pnlSink } from '../../processors/positions/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { accountFor, activityOf } from '../support/positions.js';
 import { comboYes } from '../support/venue.js';
@@ -24,10 +22,11 @@ let clickhouse: TestClickHouse;
 let live: ClickHouse;
 let shadow: ClickHouse;
 let log: MemoryLog;
-let databases = 0;
 
 beforeAll(async () => {
-  clickhouse = await startTestClickHouse();
+  clickhouse = await startMigratedClickHouse();
+  live = clickhouse.client;
+  shadow = await clickhouse.connect({ database: 'rebuild' });
 });
 afterAll(() => clickhouse.stop());
 
@@ -56,12 +55,7 @@ const changes = Array.from({ length: 20 }, (_, i) => {
 
 /** 60 fills and 40 ticks in the log, all of them in the live tables, in small chunks. */
 async function liveTables(): Promise<void> {
-  const name = `rebuild_${databases++}`;
-  live = await clickhouse.connect({ database: name });
-  shadow = await clickhouse.connect({ database: `${name}_shadow` });
-  // The engine's memory is too small for the tables of all tests at once.
-  onTestFinished(() => live.command('DROP DATABASE IF EXISTS {name:Identifier} SYNC', { name }));
-  await migrate({ client: live, migrations, logger });
+  await emptyTables(live);
   log = createMemoryLog();
   await log.ensureTopics(allTopics);
   await log.append(topics.chainFinal.name, trades(0, 60));

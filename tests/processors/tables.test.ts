@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -18,32 +18,23 @@ import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import type { PriceTick } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const codec = createCodec();
 let clickhouse: TestClickHouse;
-let databases = 0;
 
 beforeAll(async () => {
-  clickhouse = await startTestClickHouse();
+  clickhouse = await startMigratedClickHouse();
 });
 afterAll(() => clickhouse.stop());
-// The tables of the databases of all tests together would need more memory than the engine has.
-afterEach(async () => {
-  for (let n = 0; n < databases; n++) await clickhouse.client.command(`DROP DATABASE IF EXISTS tables_${n} SYNC`);
-});
 
-async function freshDatabase(): Promise<ClickHouse> {
-  const client = await clickhouse.connect({ database: `tables_${databases++}` });
-  await migrate({ client, migrations, logger: silentLogger() });
-  return client;
+async function emptyDatabase(): Promise<ClickHouse> {
+  await emptyTables(clickhouse.client);
+  return clickhouse.client;
 }
-
-/** Every database uses some 40 MB of the engine's memory. */
-const drop = (client: ClickHouse) => client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
 
 async function logWith(topic: string, values: readonly { key: string; value: Buffer; timestampMs: number }[]) {
   const log = createMemoryLog();
@@ -74,7 +65,7 @@ function dyingStore(client: ClickHouse, dieAt: number, committed: boolean): Tabl
 
 describe('tables', () => {
   it('have exactly the columns and types that the sinks write', async () => {
-    const client = await freshDatabase();
+    const client = await emptyDatabase();
     const sinks = [fillsSink, chainSink, oracleSink, catalogSink, usageSink, walletEventsSink, socialSink];
     for (const table of [chunksTable, ...sinks.flatMap((sink) => sink.tables)]) {
       const found = await client.query<{ name: string; type: string }>(
@@ -89,7 +80,7 @@ describe('tables', () => {
   });
 
   it('store every value that a column can write unchanged', async () => {
-    const client = await freshDatabase();
+    const client = await emptyDatabase();
     const table = defineTable('nasty', {
       n: columns.uint32,
       s: columns.string,
@@ -174,7 +165,7 @@ describe('tables', () => {
   });
 
   it('reject the rows of a process whose types differ, and store none', async () => {
-    const client = await freshDatabase();
+    const client = await emptyDatabase();
     await client.command('CREATE TABLE changed (n UInt64, hash FixedString(32)) ENGINE = MergeTree ORDER BY n');
     const older = defineTable('changed', { n: columns.uint64, hash: columns.string });
     const body = encodeRows(older, [{ n: 1, hash: 'x'.repeat(32) }]);
@@ -206,7 +197,7 @@ describe('tables', () => {
       hours: await client.query('SELECT * FROM hourly_volumes FINAL ORDER BY hour'),
       builderVolumes: await client.query('SELECT * FROM builder_volumes FINAL ORDER BY builder'),
     });
-    const undisturbed = await freshDatabase();
+    const undisturbed = await emptyDatabase();
     await runToEnd(smallSink(fillsSink, log, undisturbed).sink);
     const expected = await contents(undisturbed);
     expect(expected.fills).toHaveLength(40);
@@ -220,12 +211,11 @@ describe('tables', () => {
       [false, 2],
       [true, 5],
     ] as const) {
-      const client = await freshDatabase();
+      const client = await emptyDatabase();
       await runToEnd(smallSink(fillsSink, log, dyingStore(client, dieAt, committed)).sink).catch(() => undefined);
       await runToEnd(smallSink(fillsSink, log, dyingStore(client, dieAt, committed), 11).sink).catch(() => undefined);
       await runToEnd(smallSink(fillsSink, log, client).sink);
       expect([committed, dieAt, await contents(client)]).toEqual([committed, dieAt, expected]);
-      await drop(client);
     }
   }, 240_000);
 });
@@ -284,7 +274,7 @@ describe('candles', () => {
         timestampMs: tick.timestamp_ms,
       })),
     );
-    const client = await freshDatabase();
+    const client = await emptyDatabase();
     for (const [dieAt, committed] of [
       [1, true],
       [3, false],
@@ -306,7 +296,7 @@ describe('candles', () => {
 
 describe('the index of order hashes', () => {
   it('skips the granules of other orders, also for rows older than the index', async () => {
-    const client = await clickhouse.connect({ database: `tables_${databases++}` });
+    const client = await clickhouse.connect({ database: 'older' });
     const logger = silentLogger();
     const before = migrations.filter((migration) => migration.id < '0006');
     await migrate({ client, migrations: before, logger });

@@ -10,7 +10,7 @@ import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind, Trade } from '../../schemas/types.gen.js';
-import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog } from '../support/memory-log.js';
 import { address, createTestTrade, hash } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
@@ -21,7 +21,7 @@ let clickhouse: TestClickHouse;
 let databases = 0;
 
 beforeAll(async () => {
-  clickhouse = await startTestClickHouse();
+  clickhouse = await startMigratedClickHouse();
 });
 afterAll(() => clickhouse.stop());
 
@@ -179,8 +179,8 @@ it('sums of fills equal an independent count, in small chunks and in a migrated 
       });
       const expected = naive(trades);
       const log = await logOf(trades.map((value) => ({ kind: 'trade', value, timestampMs: value.timestamp_ms })));
-      const client = await freshClient();
-      await migrate({ client, migrations, logger });
+      const { client } = clickhouse;
+      await emptyTables(client);
       await runToEnd(smallSink(fillsSink, log, client).sink);
       expect(await stored(client)).toEqual(expected);
 
@@ -191,7 +191,6 @@ it('sums of fills equal an independent count, in small chunks and in a migrated 
       expect(await stored(older)).toEqual(expected);
       for (const table of ['fills', 'fills_by_wallet', 'fills_by_token', 'fills_by_builder', 'matches_by_day'])
         expect([table, await fingerprint(older, table)]).toEqual([table, await fingerprint(client, table)]);
-      await drop(client);
       await drop(older);
     }),
     { numRuns: 4, endOnFailure: true },
@@ -250,8 +249,8 @@ it('wallet events have wallet, kind and subject; an invalid bit mask becomes a d
     },
   ];
   const log = await logOf(events.map((event) => ({ ...event, timestampMs: event.value.timestamp_ms })));
-  const client = await freshClient();
-  await migrate({ client, migrations, logger });
+  const { client } = clickhouse;
+  await emptyTables(client);
   await runToEnd(smallSink(walletEventsSink, log, client).sink);
   expect(
     await client.query(

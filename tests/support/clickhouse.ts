@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
-import { createClickHouse } from '../../infra/clickhouse/client.js';
+import { type ClickHouse, createClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { startTestClickHouse, type TestClickHouse } from '../../infra/clickhouse/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -52,3 +52,7 @@ export async function startMigratedClickHouse(
   await migrate({ client: clickhouse.client, migrations, logger: silentLogger() });
   return clickhouse;
 }
+
+/** Empties all tables but the list of migrations, for the next test: creating them anew takes a hundred times as long. */
+export const emptyTables = (client: ClickHouse): Promise<void> =>
+  client.command("TRUNCATE ALL TABLES FROM {name:Identifier} NOT LIKE 'schema_migrations'", { name: client.database });

@@ -63,7 +63,10 @@ async function install(dir: string, requirements: string): Promise<void> {
   await rm(dir, { recursive: true, force: true });
   const steps: readonly (readonly [string, readonly string[]])[] = [
     ['python3', ['-m', 'venv', dir]],
-    [join(programs, 'pip'), ['install', '--quiet', '--no-cache-dir', '--require-hashes', '-r', requirements]],
+    [
+      join(programs, 'pip'),
+      ['install', '--quiet', '--no-cache-dir', '--no-compile', '--require-hashes', '-r', requirements],
+    ],
   ];
   for (const [command, args] of steps) {
     const { code, output } = await runCommand(command, args);
