@@ -20,10 +20,8 @@ export function createSinkMetrics(metrics: Metrics, labels: { sink: string; topi
   let removed = false;
   return {
     inserted: (table: string, count: number) => rows.inc({ ...labels, table }, count),
-    chunkCommitted: (nextOffset: number, tookSeconds: number) => {
-      committed.set(labels, nextOffset);
-      seconds.observe(labels, tookSeconds);
-    },
+    chunkInserted: (tookSeconds: number) => seconds.observe(labels, tookSeconds),
+    setCommitted: (nextOffset: number) => committed.set(labels, nextOffset),
     setLag: (nextOffset: number, committedNext: number) => {
       // A lag request may complete after the sink has stopped.
       if (removed) return;

@@ -119,7 +119,8 @@ export function createSink(options: SinkOptions): Sink {
     const position = { sink: definition.name, topic, partition, nextOffset: committedNext };
     options.progress?.report({ ...position, recordKey: last?.key ?? '', recordTimeMs: last?.timestampMs ?? 0 });
     options.onCommitted?.(range, chunk.tables);
-    metrics.chunkCommitted(committedNext, (performance.now() - started) / 1000);
+    metrics.setCommitted(committedNext);
+    metrics.chunkInserted((performance.now() - started) / 1000);
   };
 
   const isInTables = async (nextOffset: number, signal: AbortSignal): Promise<boolean> => {
@@ -153,6 +154,7 @@ export function createSink(options: SinkOptions): Sink {
     const nextOffset = range.lastOffset + 1;
     if (known?.lastOffset === range.lastOffset && (await isInTables(nextOffset, signal))) {
       committedNext = nextOffset;
+      metrics.setCommitted(nextOffset);
       return;
     }
     const chunk = await readChunk({ log, topic, partition, signal, ...range });

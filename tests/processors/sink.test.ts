@@ -117,7 +117,9 @@ describe('sink', () => {
         asked.push(chunk);
         return isInTables;
       };
-      await runToEnd(smallSink(chainSink, log, store, 7, { isCommitted }).sink);
+      const { sink, metrics } = smallSink(chainSink, log, store, 7, { isCommitted });
+      await runToEnd(sink);
+      expect(await metrics.registry.getSingleMetricAsString('oddstream_sink_committed_offset')).toMatch(/\} 15$/);
       return inserted;
     };
     expect(await runAgain(true)).toEqual([]);
