@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { divide, formatMoney, MoneyError, moneyToNumber, parseMoney, priceNumber, ratio } from './money.js';
+import { divide, formatFixed, formatMoney, MoneyError, moneyToNumber, parseMoney, priceNumber, ratio } from './money.js';
 
 describe('money', () => {
   it.each([
@@ -19,6 +19,14 @@ describe('money', () => {
       expect(() => parseMoney(text)).toThrow(MoneyError);
     },
   );
+
+  it('formatFixed pads the decimals of an amount with zeros', () => {
+    expect(formatFixed(12_500_000n, 8)).toBe('12.50000000');
+    expect(formatFixed(-1n, 6)).toBe('-0.000001');
+    expect(formatFixed(3_000_000n, 6)).toBe('3.000000');
+    expect(formatFixed(4_512n, 4, 4)).toBe('0.4512');
+    expect(formatFixed(0n, 20, 18)).toBe('0.00000000000000000000');
+  });
 
   it('formatMoney returns the shortest form of a parsed amount', () => {
     expect(formatMoney(12_500_000n)).toBe('12.5');

@@ -29,6 +29,12 @@ export function formatMoney(units: bigint, decimals: number = MONEY_DECIMALS): s
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
+/** Base units to decimal text with exactly `places` decimals, at least `decimals`: 12500000n with 8 places is "12.50000000". */
+export function formatFixed(units: bigint, places: number, decimals: number = MONEY_DECIMALS): string {
+  const [whole = '0', fraction = ''] = formatMoney(units, decimals).split('.');
+  return `${whole}.${fraction.padEnd(places, '0')}`;
+}
+
 /** Base units to the nearest double, for serializers only: no arithmetic on the result. */
 export function moneyToNumber(units: bigint, decimals: number = MONEY_DECIMALS): number {
   const small = Number(units);

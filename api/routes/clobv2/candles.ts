@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatFixed } from '../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../candles/candles.sql.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
@@ -10,7 +11,7 @@ import type { Readers } from '../../readers.js';
 import type { Tables } from '../../tables/port.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
-import { amountText, isoTime, padded, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
+import { amountText, isoTime, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
 
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const PRICE_PLACES = 20;
@@ -42,10 +43,10 @@ const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
   bucket: isoTime(candle.startS),
   time: candle.startS,
   time_unix: candle.startS,
-  open: padded(candle.open, PRICE_PLACES),
-  high: padded(candle.high, PRICE_PLACES),
-  low: padded(candle.low, PRICE_PLACES),
-  close: padded(candle.close, PRICE_PLACES),
+  open: formatFixed(candle.open, PRICE_PLACES),
+  high: formatFixed(candle.high, PRICE_PLACES),
+  low: formatFixed(candle.low, PRICE_PLACES),
+  close: formatFixed(candle.close, PRICE_PLACES),
   volume_usdc: amountText(candle.usdc),
   volume_buy: amountText(candle.buyUsdc),
   volume_sell: amountText(candle.usdc - candle.buyUsdc),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatFixed } from '../../../schemas/primitives/money.js';
 import { badParameter } from '../../errors/failure.js';
 import { untitled } from '../../fills/titles.js';
 import { minSizeAlias } from '../../http/aliases.js';
@@ -15,7 +16,7 @@ import { createPositionsBySize, holdingStatusOf } from '../../positions/position
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
-import { amountText, marketFields, marketOf, padded, paginationSchema, SOURCE } from './serialize.js';
+import { amountText, marketFields, marketOf, paginationSchema, SOURCE } from './serialize.js';
 
 /** Interval of the snapshots; longer if computing one takes long. */
 const SNAPSHOT_INTERVAL_S = 60;
@@ -44,7 +45,7 @@ const positionFrom = (position: Omit<LargestPosition, 'rank'>, completeness: Com
     wallet: position.wallet,
     token_id: position.tokenId,
     size: ifKnown(known.size, amountText),
-    avg_price: ifKnown(known.avgPrice, (average) => padded(average, PRICE_PLACES, AVERAGE_DECIMALS)),
+    avg_price: ifKnown(known.avgPrice, (average) => formatFixed(average, PRICE_PLACES, AVERAGE_DECIMALS)),
     total_bought_usdc: amountText(position.boughtUsdc),
     realized_pnl_usdc: ifKnown(known.realizedPnl, amountText),
     status: position.status,

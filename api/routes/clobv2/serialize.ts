@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMoney, ratio } from '../../../schemas/primitives/money.js';
+import { formatFixed, ratio } from '../../../schemas/primitives/money.js';
 import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../fills/filter.js';
@@ -15,12 +15,6 @@ export const FIRST_VERSION = 2;
 const text = z.string().nullable();
 const decimal = z.string().meta({ description: 'Decimal text.' });
 
-/** Decimal text of base units with exactly `places` decimals. */
-export function padded(units: bigint, places: number, decimals = 6): string {
-  const [whole = '0', fraction = ''] = formatMoney(units, decimals).split('.');
-  return `${whole}.${fraction.padEnd(places, '0')}`;
-}
-
 /** `YYYY-MM-DDTHH:MM:SS+00:00`. */
 export const isoTime = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', '+00:00');
 
@@ -28,11 +22,11 @@ const AMOUNT_PLACES = 16;
 const PRICE_PLACES = 20;
 const FEE_PLACES = 24;
 
-export const amountText = (units: bigint): string => padded(units, AMOUNT_PLACES);
+export const amountText = (units: bigint): string => formatFixed(units, AMOUNT_PLACES);
 
 /** USD per share, rounded half up to 20 decimals. */
 export const priceText = (usdc: bigint, shares: bigint): string =>
-  padded(ratio(usdc, shares, PRICE_PLACES) ?? 0n, PRICE_PLACES, PRICE_PLACES);
+  formatFixed(ratio(usdc, shares, PRICE_PLACES) ?? 0n, PRICE_PLACES, PRICE_PLACES);
 
 export const fillSchema = z.object({
   ts: z.string().meta({ description: 'ISO-8601.' }),
@@ -97,7 +91,7 @@ export function fillFrom(row: FillRow, sided: boolean): z.input<typeof fillSchem
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);
   const legs = legsOf(row);
-  const fee = padded(BigInt(row.fee), FEE_PLACES);
+  const fee = formatFixed(BigInt(row.fee), FEE_PLACES);
   return {
     ts: isoTime(Number(row.timestamp)),
     ts_unix: Number(row.timestamp),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
+import { formatFixed, moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
@@ -11,7 +11,7 @@ import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volu
 import { rankBuilders } from '../v3/global/builders.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
-import { amountText, FIRST_VERSION, isoTime, padded, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
+import { amountText, FIRST_VERSION, isoTime, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
 
 const source = z.literal(SOURCE);
 const decimal = z.string().meta({ description: 'Decimal text.' });
@@ -115,7 +115,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
             time_unix: 1789999200,
             trades: 12,
             volume_usdc: amountText(5_120_250_000n),
-            fee_usdc: padded(331_000n, FEE_PLACES),
+            fee_usdc: formatFixed(331_000n, FEE_PLACES),
           },
         ],
       },
@@ -131,7 +131,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
             time_unix: Number(row.hour_s),
             trades: Number(row.trades),
             volume_usdc: amountText(BigInt(row.usdc)),
-            fee_usdc: padded(BigInt(row.fee), FEE_PLACES),
+            fee_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
           })),
         },
       };
@@ -162,7 +162,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
             builder: `0x${'bc'.repeat(32)}`,
             fills: 3,
             notional_usdc: amountText(66_275_000n),
-            fee_collected_usdc: padded(331_000n, FEE_PLACES),
+            fee_collected_usdc: formatFixed(331_000n, FEE_PLACES),
             avg_fill_usdc: priceText(66_275_000n, 3_000_000n),
           },
         ],
@@ -179,8 +179,8 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
             builder: row.builder,
             fills: Number(row.trades),
             notional_usdc: amountText(BigInt(row.usdc)),
-            fee_collected_usdc: padded(BigInt(row.fee), FEE_PLACES),
-            avg_fill_usdc: padded(
+            fee_collected_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
+            avg_fill_usdc: formatFixed(
               ratio(BigInt(row.usdc), BigInt(row.trades) * 1_000_000n, PRICE_PLACES) ?? 0n,
               PRICE_PLACES,
               PRICE_PLACES,

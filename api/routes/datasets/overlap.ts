@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { formatMoney, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
+import { formatFixed, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -68,16 +68,11 @@ const walletSchema = z.object({
   total_markets: z.int().meta({ description: 'Number of distinct markets (conditions) over all tags.' }),
 });
 
-const sixDecimals = (units: bigint): string => {
-  const [whole = '0', fraction = ''] = formatMoney(units).split('.');
-  return `${whole}.${fraction.padEnd(6, '0')}`;
-};
-
 const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSchema> => ({
   wallet: row.wallet,
   tags_matched: tags,
   total_fills: Number(row.fills),
-  total_volume_usdc: sixDecimals(row.volume),
+  total_volume_usdc: formatFixed(row.volume, 6),
   total_markets: row.markets,
 });
 

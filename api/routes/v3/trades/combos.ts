@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { positionConditionId } from '../../../../schemas/primitives/ids.js';
-import { divide, formatMoney, ratio } from '../../../../schemas/primitives/money.js';
+import { formatFixed, ratio } from '../../../../schemas/primitives/money.js';
 import type { FillRow } from '../../../fills/fills.sql.js';
 import type { FillFilter } from '../../../fills/filter.js';
 import type { FillReader } from '../../../fills/reader.js';
@@ -49,15 +49,6 @@ export const comboBranch = {
   combo_source: z.literal(COMBO_SOURCE),
 };
 
-/** Base units as text with exactly `places` decimals, rounded half up. */
-function fixed(units: bigint, decimals: number, fractionDigits: number): string {
-  const rounded =
-    fractionDigits < decimals ? divide(units, 10n ** BigInt(decimals - fractionDigits), 'half_up') : units;
-  const digits = Math.min(fractionDigits, decimals);
-  const [whole = '0', fraction = ''] = formatMoney(rounded, digits).split('.');
-  return fractionDigits === 0 ? whole : `${whole}.${fraction.padEnd(fractionDigits, '0')}`;
-}
-
 function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
   const condition = positionConditionId(BigInt(row.token_id));
   const makerIsWallet = row.role === 'maker';
@@ -71,9 +62,9 @@ function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
     condition_id: condition,
     position_id: row.token_id,
     side: row.side,
-    price: fixed(price, 4, 4),
-    size: fixed(BigInt(row.shares), 6, 6),
-    fee: fixed(BigInt(row.fee), 6, 6),
+    price: formatFixed(price, 4, 4),
+    size: formatFixed(BigInt(row.shares), 6),
+    fee: formatFixed(BigInt(row.fee), 6),
     tx_hash: row.tx_hash,
     log_index: Number(row.log_index),
     block_number: Number(row.block_number),
