@@ -64,9 +64,9 @@ const DEFAULT_LINGER_MS = 500;
  *
  * A chunk (offset range) is planned in the log, in a transaction of the sink's consumer group, before it is recorded in `chunks` and its rows
  * are inserted, each table with a deduplication token derived from the range. A process that takes over the sink acquires ownership of the
- * group and inserts the newest planned chunk again with the same tokens unless `isCommitted`, which has no effect where the rows are already committed;
- * a previous owner that is still alive can only repeat that chunk too. If the tables are inconsistent with the plans, they were emptied or restored: the
- * sink resumes from the newest range in `chunks`. The next chunk is read and transformed while the current one is inserted; chunks stay in order.
+ * group and, unless all rows of the newest planned chunk are known to be in the tables, inserts it again with the same tokens, which has no effect
+ * where they are already committed; a previous owner that is still alive can only repeat that chunk too. If the tables are inconsistent with the
+ * plans, they were emptied or restored: the sink resumes from the newest range in `chunks`. The next chunk is read and transformed while the current one is inserted; chunks stay in order.
  */
 export function createSink(options: SinkOptions): Sink {
   const { definition, partition, log, store, codec, logger } = options;

@@ -53,19 +53,23 @@ function createWaitingItems() {
      */
     next(limit: number): ReadonlySet<string> {
       const items = new Set<string>();
-      let turns = [...itemsOf].map(([waiter, own]) => ({ waiter, own, rest: [...own].slice(0, limit).values() }));
+      const taken: { readonly waiter: OnResolved; readonly own: Set<string>; readonly item: string }[] = [];
+      let turns = [...itemsOf].map(([waiter, own]) => ({ waiter, own, rest: own.values() }));
       while (turns.length > 0 && items.size < limit) {
         turns = turns.filter(({ waiter, own, rest }) => {
           if (items.size === limit) return false;
           const { value: item } = rest.next();
           if (item === undefined) return false;
           items.add(item);
-          own.delete(item);
-          own.add(item);
-          itemsOf.delete(waiter);
-          itemsOf.set(waiter, own);
+          taken.push({ waiter, own, item });
           return true;
         });
+      }
+      for (const { waiter, own, item } of taken) {
+        own.delete(item);
+        own.add(item);
+        itemsOf.delete(waiter);
+        itemsOf.set(waiter, own);
       }
       return items;
     },
