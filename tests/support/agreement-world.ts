@@ -12,8 +12,8 @@ import { ALWAYS_FRESH_S, insertAccountsOfBlocks, insertRecords } from './positio
 import { marketRow, tokenRows } from './rows.js';
 import { comboYes } from './venue.js';
 
-/** A fixed seed, and one that differs per run; test names contain the seed. */
-export const agreementSeeds = [77, Date.now() % 1_000_000];
+/** Two fixed seeds, and one that differs per run; test names contain the seed. */
+export const agreementSeeds = [77, 2026, Date.now() % 1_000_000];
 
 export const WORLD_TAG = 'agreed';
 
