@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { divide, formatFixed, formatMoney, MoneyError, moneyToNumber, parseMoney, priceNumber, ratio } from './money.js';
+import {
+  divide,
+  formatFixed,
+  formatMoney,
+  MoneyError,
+  moneyToNumber,
+  parseMoney,
+  priceNumber,
+  ratio,
+} from './money.js';
 
 describe('money', () => {
   it.each([
