@@ -3,7 +3,7 @@ import type { ChunkPlans, PlannedChunk } from './chunk-plans.js';
 
 /** Position from which a sink resumes. */
 export interface ResumePoint {
-  /** The newest planned chunk, whose rows may be partly in the tables: it is inserted again. null: no chunk was ever planned. */
+  /** The newest planned chunk, whose rows may be partly in the tables: it is inserted again unless it is known to be complete. null: no chunk was ever planned. */
   readonly chunk: PlannedChunk | null;
   /** False when the tables were emptied, restored from a backup or filled by a version that kept its plans only in the tables. */
   readonly consistent: boolean;

@@ -18,7 +18,6 @@ import { runToEnd, smallSink } from './run-sink.js';
 const codec = createCodec();
 const logger = silentLogger();
 let clickhouse: TestClickHouse;
-let databases = 0;
 
 beforeAll(async () => {
   clickhouse = await startMigratedClickHouse();
@@ -27,7 +26,6 @@ afterAll(() => clickhouse.stop());
 
 /** Every database uses some 40 MB of the engine's memory. */
 const drop = (client: ClickHouse) => client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
-const freshClient = () => clickhouse.connect({ database: `totals_${databases++}` });
 
 async function logOf(records: readonly { kind: EventKind; value: object; timestampMs: number }[]) {
   const log = createMemoryLog();
@@ -184,7 +182,7 @@ it('sums of fills equal an independent count, in small chunks and in a migrated 
       await runToEnd(smallSink(fillsSink, log, client).sink);
       expect(await stored(client)).toEqual(expected);
 
-      const older = await freshClient();
+      const older = await clickhouse.connect({ database: 'older' });
       await migrate({ client: older, migrations: migrations.filter(({ id }) => id < '0008'), logger });
       await older.insertRows('fills', trades.map(oldRowOf));
       await migrate({ client: older, migrations, logger });

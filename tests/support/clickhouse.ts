@@ -53,6 +53,6 @@ export async function startMigratedClickHouse(
   return clickhouse;
 }
 
-/** Empties all tables but the list of migrations, for the next test: creating them anew takes a hundred times as long. */
+/** Empties all tables but the list of migrations, for the next test: to create them takes a hundred times as long. */
 export const emptyTables = (client: ClickHouse): Promise<void> =>
   client.command("TRUNCATE ALL TABLES FROM {name:Identifier} NOT LIKE 'schema_migrations'", { name: client.database });

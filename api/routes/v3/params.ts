@@ -47,7 +47,7 @@ export const v3 = {
   }).default('desc'),
   time: (name: 'after' | 'before', floor?: number) =>
     secondsParam({
-      description: `Only rows ${name === 'after' ? 'at or after' : 'at or before'} this time, Unix seconds.`,
+      description: `Only rows ${name === 'after' ? 'at or after' : 'at or before'} this time, Unix seconds.${floor === undefined ? '' : ` Smaller values become ${floor}.`}`,
       invalid: `invalid ${name}: use Unix seconds`,
       floor,
     }),
