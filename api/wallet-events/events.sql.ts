@@ -77,6 +77,21 @@ export function walletEventsSql(filter: WalletEventFilter, page: Page): Sql {
   };
 }
 
+export interface ConversionQuestionsRow {
+  readonly block_number: number | string;
+  readonly log_index: number | string;
+  readonly questions: number | string;
+}
+
+/** Questions that the markets of a wallet's conversions had when they took place, of the conversions at these times (Unix seconds); none where the chain did not tell. */
+export const conversionQuestionsSql = (wallet: string, timesS: readonly number[]): Sql => ({
+  text: `SELECT block_number, log_index, max(length(tokens) + length(created)) AS questions
+      FROM wallet_activity
+      WHERE wallet = {wallet:String} AND timestamp IN (SELECT toDateTime(arrayJoin({times:Array(UInt32)}), 'UTC')) AND action = 'CONVERT' AND is_resolved
+      GROUP BY block_number, log_index`,
+  params: { wallet, times: timesS },
+});
+
 export interface FlowFilter extends Bounds {
   readonly wallet: string;
   readonly direction: 'deposit' | 'withdrawal' | null;

@@ -4,6 +4,8 @@ import type { Page } from '../fills/filter.js';
 import { type RowPage, toPage } from '../fills/read-page.js';
 import type { Tables } from '../tables/port.js';
 import {
+  type ConversionQuestionsRow,
+  conversionQuestionsSql,
   type FlowFilter,
   type FlowRow,
   type FlowTotalsRow,
@@ -18,13 +20,24 @@ export interface WalletEventReader {
   events(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
   flows(filter: FlowFilter, page: Page): Promise<RowPage<FlowRow>>;
   flowTotals(filter: FlowFilter): Promise<FlowTotalsRow>;
-  /** Number of questions of neg-risk markets, by market id; 0 if the catalogue has none. */
-  questionCounts: Lookup<number>;
+  /**
+   * Number of questions of the market of each of a wallet's conversions, by event id: when the conversion took place; if the chain did not tell, today's of the
+   * catalogue, else the number of bits of the index set.
+   */
+  questionCounts(wallet: string, rows: readonly WalletEventRow[]): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Reads pages of wallet activity other than trades. */
 export function createWalletEventReader(deps: { tables: Tables; nowMs: () => number }): WalletEventReader {
   const { tables } = deps;
+  const cataloguedCounts: Lookup<number> = createCachedLookup({
+    unknown: 0,
+    nowMs: deps.nowMs,
+    read: async (ids) => {
+      const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));
+      return new Map(rows.map((row) => [row.market, Number(row.questions)]));
+    },
+  });
   return {
     events: async (filter, page) =>
       toPage(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
@@ -33,22 +46,27 @@ export function createWalletEventReader(deps: { tables: Tables; nowMs: () => num
       const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null }));
       return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
     },
-    questionCounts: createCachedLookup({
-      unknown: 0,
-      nowMs: deps.nowMs,
-      read: async (ids) => {
-        const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));
-        return new Map(rows.map((row) => [row.market, Number(row.questions)]));
-      },
-    }),
+    async questionCounts(wallet, rows) {
+      const conversions = rows.filter((row) => row.kind === 'conversion');
+      if (conversions.length === 0) return new Map();
+      const times = [...new Set(conversions.map((row) => Number(row.timestamp)))];
+      const known = await tables.rows<ConversionQuestionsRow>(conversionQuestionsSql(wallet, times));
+      const placeOf = (row: Pick<WalletEventRow, 'block_number' | 'log_index'>) =>
+        `${Number(row.block_number)}-${Number(row.log_index)}`;
+      const onChain = new Map(known.map((row) => [placeOf(row), Number(row.questions)]));
+      const unknown = conversions.filter((row) => !onChain.has(placeOf(row)));
+      const catalogued = await cataloguedCounts(unknown.map((row) => row.subject_id));
+      const bitsOf = (row: WalletEventRow) => BigInt(row.index_sets[0] ?? '0').toString(2).length;
+      return new Map(
+        conversions.map((row) => [
+          eventId(row),
+          onChain.get(placeOf(row)) ?? (catalogued.get(row.subject_id) || bitsOf(row)),
+        ]),
+      );
+    },
   };
 }
 
 /** `<tx hash>_0x<log index>`. */
 export const eventId = (row: { readonly tx_hash: string; readonly log_index: number | string }): string =>
   `${row.tx_hash}_0x${Number(row.log_index).toString(16)}`;
-
-/** Number of questions of a conversion's market; if the catalogue has none, the number of bits of the index-set mask. */
-export function questionCount(row: WalletEventRow, catalogued: number): number {
-  return catalogued > 0 ? catalogued : BigInt(row.index_sets[0] ?? '0').toString(2).length;
-}

@@ -74,6 +74,35 @@ describe('/v3 wallet events', () => {
     });
   });
 
+  it('a conversion has the questions that its market had then, not those of the catalogue today', async () => {
+    const carol = address(0xca);
+    const first = { ...walletEvents.find((event) => event.kind === 'conversion')!, wallet: carol };
+    const events = [
+      // Three of five questions were converted.
+      { ...first, block: 120, timestampS: Number(at(120)), logIndex: 1, txHash: tx(120), indexSets: ['7'] },
+      // The chain did not tell; the catalogue has two.
+      { ...first, block: 121, timestampS: Number(at(121)), logIndex: 2, txHash: tx(121) },
+      // Nor does the catalogue: six bits.
+      {
+        ...first,
+        block: 122,
+        timestampS: Number(at(122)),
+        logIndex: 3,
+        txHash: tx(122),
+        subjectId: hex32(0xfeed),
+        indexSets: ['33'],
+      },
+    ];
+    await api.clickhouse.insertRows('wallet_events', events.map(walletEventRow));
+    const activity = (block: number, logIndex: number, resolved: boolean) =>
+      `('${carol}', ${at(block)}, ${block}, ${logIndex}, '${tx(block)}-${logIndex}', 'CONVERT', [1, 2, 3], ${resolved ? '[4, 5]' : '[]'}, ${resolved}, ${block})`;
+    await api.clickhouse.command(
+      `INSERT INTO wallet_activity (wallet, timestamp, block_number, log_index, id, action, tokens, created, is_resolved, _offset) VALUES ${[activity(120, 1, true), activity(121, 2, false)].join(', ')}`,
+    );
+    const counts = (await get(`${carol}/nrc`)).data.map((row) => row.question_count);
+    expect(counts).toEqual([6, 2, 5]);
+  });
+
   it('the feed contains all kinds', async () => {
     const page = await get(`${alice}/activity`);
     expect(page.data.map(({ event_type, ref_id, amount, extra }) => [event_type, ref_id, amount, extra])).toEqual([

@@ -9,6 +9,7 @@ import { untitled } from '../../fills/titles.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../wallet-events/events.sql.js';
+import { eventId } from '../../wallet-events/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 import {
@@ -231,7 +232,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
   const activity = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/activity',
-    reads: ['wallet_events', 'fills'],
+    reads: ['wallet_events', 'wallet_activity', 'fills'],
     summary: 'Splits, merges and neg-risk conversions of a wallet, newest first',
     description: 'The three counts cover this page. Page with `cursor` or `offset`.',
     params: z.object({ address: v2.wallet }),
@@ -274,8 +275,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     async handler({ params: { address }, query }) {
       const kinds = ['split', 'merge', 'conversion'] as const;
       const { rows, conditions, offset, pagination, cache } = await eventsPage(address, kinds, query);
-      const markets = rows.flatMap((row) => (row.kind === 'conversion' ? [row.subject_id] : []));
-      const questions = await walletEvents.questionCounts(markets);
+      const questions = await walletEvents.questionCounts(address, rows);
       const of = (kind: WalletEventKind) => rows.filter((row) => row.kind === kind).length;
       return {
         body: {
@@ -288,7 +288,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
           merges: of('merge'),
           conversions: of('conversion'),
           events: rows.map((row) =>
-            activityFrom(row, conditions.get(row.subject_id), questions.get(row.subject_id) ?? 0),
+            activityFrom(row, conditions.get(row.subject_id), questions.get(eventId(row)) ?? 0),
           ),
         },
         cache,

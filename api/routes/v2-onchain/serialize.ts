@@ -8,7 +8,7 @@ import { formatCursor, type LogPositionRow, logPositionOf } from '../../fills/lo
 import type { TokenTitle } from '../../fills/titles.js';
 import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import type { WalletEventRow } from '../../wallet-events/events.sql.js';
-import { eventId, questionCount } from '../../wallet-events/reader.js';
+import { eventId } from '../../wallet-events/reader.js';
 
 export const SOURCE = 'onchain' as const;
 const text = z.string().nullable();
@@ -127,7 +127,7 @@ export const activitySchema = z.object({
   image: text.optional(),
   neg_risk_market_id: z.string().optional().meta({ description: 'Present only for conversions, like the next two.' }),
   index_set: z.string().optional(),
-  question_count: z.int().optional(),
+  question_count: z.int().optional().meta({ description: 'Questions of the market at the time of the conversion.' }),
 });
 
 export function activityFrom(
@@ -142,7 +142,7 @@ export function activityFrom(
       ...common,
       neg_risk_market_id: row.subject_id,
       index_set: row.index_sets[0] ?? '0',
-      question_count: questionCount(row, questions),
+      question_count: questions,
     };
   }
   const type = row.kind === 'merge' ? 'merge' : 'split';

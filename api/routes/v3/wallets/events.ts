@@ -6,7 +6,7 @@ import { timeRangeAliases } from '../../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
-import type { WalletEventReader } from '../../../wallet-events/reader.js';
+import { eventId, type WalletEventReader } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -96,13 +96,15 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
   const list = <S extends z.ZodObject>(of: {
     path: string;
     kinds: readonly WalletEventKind[];
+    reads?: Route['reads'];
     summary: string;
     row: S;
     example: z.input<S>;
-    serialize: (rows: readonly WalletEventRow[]) => Promise<z.input<S>[]> | z.input<S>[];
+    serialize: (rows: readonly WalletEventRow[], wallet: string) => Promise<z.input<S>[]> | z.input<S>[];
   }): Route =>
     defineRoute({
       ...common,
+      reads: of.reads ?? common.reads,
       path: of.path,
       summary: of.summary,
       params: z.object({ address: v3.address }),
@@ -115,7 +117,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
       },
       async handler({ params: { address }, query }, context) {
         const { rows, paging } = await pageOf(address, of.kinds, query, context);
-        const data = (await of.serialize(rows)) as never;
+        const data = (await of.serialize(rows, address)) as never;
         return { body: { data, ...paging() } };
       },
     });
@@ -181,12 +183,13 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     list({
       path: '/v3/wallets/{address}/nrc',
       kinds: ['conversion'],
+      reads: [...common.reads, 'wallet_activity'],
       summary: 'Neg-risk conversions of a wallet',
       row: conversionSchema,
       example: conversionFrom({ ...exampleEvent, kind: 'conversion', index_sets: ['6'] }, 4),
-      serialize: async (rows) => {
-        const questions = await walletEvents.questionCounts(rows.map((row) => row.subject_id));
-        return rows.map((row) => conversionFrom(row, questions.get(row.subject_id) ?? 0));
+      serialize: async (rows, wallet) => {
+        const questions = await walletEvents.questionCounts(wallet, rows);
+        return rows.map((row) => conversionFrom(row, questions.get(eventId(row)) ?? 0));
       },
     }),
     list({

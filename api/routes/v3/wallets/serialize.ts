@@ -4,7 +4,7 @@ import type { Condition } from '../../../catalog/conditions.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import { isoFrom } from '../../../tables/values.js';
 import type { FlowRow, WalletEventRow } from '../../../wallet-events/events.sql.js';
-import { eventId, questionCount } from '../../../wallet-events/reader.js';
+import { eventId } from '../../../wallet-events/reader.js';
 
 const timestamp = z.string().meta({ description: 'Unix seconds, as text.' });
 const baseUnits = z.string().meta({ description: 'USDC base units (6 decimals).' });
@@ -26,7 +26,7 @@ export const conversionSchema = z.object({
   neg_risk_market_id: z.string(),
   amount: baseUnits,
   index_set: z.string().meta({ description: 'Decimal bit mask of the questions whose NO tokens were converted.' }),
-  question_count: z.int(),
+  question_count: z.int().meta({ description: 'Questions of the market at the time of the conversion.' }),
 });
 
 export const conversionFrom = (row: WalletEventRow, questions: number): z.input<typeof conversionSchema> => ({
@@ -34,7 +34,7 @@ export const conversionFrom = (row: WalletEventRow, questions: number): z.input<
   neg_risk_market_id: row.subject_id,
   amount: row.amount,
   index_set: row.index_sets[0] ?? '0',
-  question_count: questionCount(row, questions),
+  question_count: questions,
 });
 
 export const activitySchema = z.object({
