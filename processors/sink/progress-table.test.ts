@@ -39,4 +39,25 @@ describe('createProgressWriter', () => {
     ];
     expect(inserts).toEqual([['sink_progress', 'RowBinaryWithNamesAndTypes', rows]]);
   });
+
+  it('writes at its end what was reported since the last write', async () => {
+    const offsets: unknown[] = [];
+    const stop = new AbortController();
+    const writer = createProgressWriter({
+      logger: silentLogger(),
+      everyMs: 3_600_000,
+      store: {
+        async insertBytes(_table, _format, data) {
+          for (const row of readRowBinary(data)) offsets.push(row[3]);
+        },
+      },
+    });
+    writer.report(at(0, 5));
+    const ended = writer.run(stop.signal);
+    await new Promise((resolve) => setImmediate(resolve));
+    writer.report(at(0, 9));
+    stop.abort();
+    await ended;
+    expect(offsets).toEqual(['5', '9']);
+  });
 });

@@ -52,7 +52,7 @@ export interface SinkProgress {
 export interface ProgressWriter {
   /** Records that a sink's rows before `nextOffset` are in the tables. Written with the next batch of all sinks. */
   report(progress: SinkProgress): void;
-  /** Writes until the signal. Never rejects: a failed write is retried. */
+  /** Writes until the signal, and once more then. Never rejects: a failed write is retried. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -104,6 +104,8 @@ export function createProgressWriter(options: {
           }
         });
       }
+      // So that the next start does not insert these chunks again.
+      await write();
     },
   };
 }
