@@ -86,7 +86,8 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
       await page
         .locator('.opblock.is-open .samples')
         .first()
-        .waitFor()
+        // The reference lays out all operations first, which takes most of Playwright's 30 s on a busy machine.
+        .waitFor({ timeout: 90_000 })
         .catch((error: Error) => {
           throw new Error(`${error.message}\n${complaints.join('\n')}\n${page.url()}`);
         });
