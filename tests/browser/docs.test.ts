@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
       await page
         .locator('.opblock.is-open .samples')
         .first()
-        // The reference lays out all operations first, which takes most of Playwright's 30 s on a busy machine.
+        // Not a bound of the page: it takes its processor time, and beside other tests that can be longer than Playwright's default of 30 s.
         .waitFor({ timeout: 90_000 })
         .catch((error: Error) => {
           throw new Error(`${error.message}\n${complaints.join('\n')}\n${page.url()}`);
