@@ -127,13 +127,10 @@ export const activitySchema = z.object({
   image: text.optional(),
   neg_risk_market_id: z.string().optional().meta({ description: 'Present only for conversions, like the next two.' }),
   index_set: z.string().optional(),
-  question_count: z
-    .int()
-    .optional()
-    .meta({
-      description:
-        'Questions of the market at the time of the conversion; of the catalogue today if the chain does not tell.',
-    }),
+  question_count: z.int().optional().meta({
+    description:
+      'Questions of the market at the time of the conversion; of the catalogue today if the chain does not tell.',
+  }),
 });
 
 export function activityFrom(

@@ -26,12 +26,10 @@ export const conversionSchema = z.object({
   neg_risk_market_id: z.string(),
   amount: baseUnits,
   index_set: z.string().meta({ description: 'Decimal bit mask of the questions whose NO tokens were converted.' }),
-  question_count: z
-    .int()
-    .meta({
-      description:
-        'Questions of the market at the time of the conversion; of the catalogue today if the chain does not tell.',
-    }),
+  question_count: z.int().meta({
+    description:
+      'Questions of the market at the time of the conversion; of the catalogue today if the chain does not tell.',
+  }),
 });
 
 export const conversionFrom = (row: WalletEventRow, questions: number): z.input<typeof conversionSchema> => ({
