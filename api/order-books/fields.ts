@@ -15,10 +15,10 @@ export const bookStateFields = {
       'Why the book is not verified (e.g. hash_mismatch, silent, records_missing), or why it was requested from the venue again.',
   }),
   stale: z.boolean().meta({ description: 'The book may have changed since updated_at.' }),
-  stale_reason: z
-    .enum(staleReasons)
-    .nullable()
-    .meta({ description: 'not_followed: no record for five minutes. feed_*: state of the order book source.' }),
+  stale_reason: z.enum(staleReasons).nullable().meta({
+    description:
+      'not_followed: its market is no longer read, or no record for five minutes. feed_*: state of the order book source.',
+  }),
   synthetic: z
     .boolean()
     .meta({ description: 'Made around recorded trades, because no venue is configured: not a book of the venue.' }),

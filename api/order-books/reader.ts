@@ -55,8 +55,8 @@ export function createOrderBookReader(deps: {
   sources: Pick<SourceStatusView, 'get'>;
   nowMs: () => number;
 }): OrderBookReader {
-  const staleReason = (receivedMs: number, nowMs: number): StaleReason | null => {
-    if (nowMs - receivedMs > MAX_RECORD_AGE_MS) return 'not_followed';
+  const staleReason = (reason: string, receivedMs: number, nowMs: number): StaleReason | null => {
+    if (reason === 'not_followed' || nowMs - receivedMs > MAX_RECORD_AGE_MS) return 'not_followed';
     const status = deps.sources.get(ORDER_BOOK_SOURCE);
     const health = status === undefined ? 'silent' : healthOf(status, nowMs);
     return health === 'connected' ? null : `feed_${health}`;
@@ -83,7 +83,7 @@ export function createOrderBookReader(deps: {
       tickSize: decimalOrNull(row.tick_size),
       lastTradePrice: decimalOrNull(row.last_trade_price),
       synthetic: boolFrom(row.synthetic),
-      stale: staleReason(receivedMs, deps.nowMs()),
+      stale: staleReason(row.reason, receivedMs, deps.nowMs()),
       updatedMs: ms(row.updated_at),
       receivedMs,
     };

@@ -24,8 +24,10 @@ const MAX_WAITING_RECORDS = 200_000;
 
 export interface OrderBooks {
   follow(tokens: readonly FollowedToken[]): void;
-  /** Forgets tokens. */
+  /** Forgets tokens, and writes that their books are not followed. */
   drop(tokenIds: readonly string[]): void;
+  /** The venue has no book of the token. */
+  hasNoBook(tokenId: string): void;
   receive(message: VenueMessage, nowMs: number): void;
   /** Closes groups and repeats books that are due. */
   tick(nowMs: number): void;
@@ -162,9 +164,16 @@ export function createOrderBooks(deps: {
       for (const tokenId of tokenIds) {
         const followed = tokens.get(tokenId);
         if (followed === undefined) continue;
-        open.delete(followed.book);
-        followed.market.books.delete(followed.book);
-        if (followed.market.books.size === 0) markets.delete(followed.token.market);
+        const { token, book } = followed;
+        if (followed.verified !== null) {
+          const nowMs = deps.nowMs();
+          const at = { timestampMs: book.timestampMs(), hash: book.lastHash() };
+          const output = { ...at, type: 'status', verified: false, reason: 'not_followed' } as const;
+          write('status', records.ofOutput(token, output, nowMs, nowMs));
+        }
+        open.delete(book);
+        followed.market.books.delete(book);
+        if (followed.market.books.size === 0) markets.delete(token.market);
         tokens.delete(tokenId);
       }
     },
@@ -210,6 +219,7 @@ export function createOrderBooks(deps: {
       repeatBooks(nowMs);
     },
     distrust: (tokenId, reason, nowMs) => tokens.get(tokenId)?.book.distrust(reason, nowMs),
+    hasNoBook: (tokenId) => tokens.get(tokenId)?.book.hasNone(),
     has: (tokenId) => tokens.has(tokenId),
     receivedMs: (tokenId) => tokens.get(tokenId)?.receivedMs ?? null,
     counts() {

@@ -22,6 +22,8 @@ export interface Repairs {
 export function createRepairs(deps: {
   fetch: (tokenId: string, reason: string, signal: AbortSignal) => Promise<(VenueMessage & { type: 'book' }) | null>;
   onBook: (book: VenueMessage & { type: 'book' }) => void;
+  /** The venue has no book of the token; the request has ended. */
+  onNone: (tokenId: string) => void;
   onFailed: (tokenId: string, error: unknown) => void;
   signal: AbortSignal;
   nowMs: () => number;
@@ -45,10 +47,12 @@ export function createRepairs(deps: {
       try {
         const book = await limit(() => deps.fetch(tokenId, reason, signal));
         if (signal.aborted || !running.has(tokenId)) return;
-        if (book === null) without.add(tokenId);
-        else {
+        running.delete(tokenId);
+        if (book === null) {
+          without.add(tokenId);
+          deps.onNone(tokenId);
+        } else {
           without.delete(tokenId);
-          running.delete(tokenId);
           deps.onBook(book);
         }
         return;

@@ -93,6 +93,7 @@ export async function runOrderBook(deps: {
   const repairs: Repairs = createRepairs({
     fetch: (tokenId, reason, own) => feed.fetchBook(tokenId, reason, own),
     onBook: (book) => onMessages([book]),
+    onNone: (tokenId) => books.hasNoBook(tokenId),
     onFailed: (tokenId, error) => {
       failedRepairs.inc();
       totals.repair_failures++;

@@ -175,6 +175,18 @@ describe('createTokenBook', () => {
     expect(token.verified()).toBe(true);
   });
 
+  it('asks for a book again when a change comes after the venue had none', () => {
+    const { outputs, requests, token, venue } = setUp();
+    token.distrust('silent', START);
+    token.hasNone();
+    expect(requests).toEqual(['silent']);
+    token.receive(venue.change(START + 1, 'BUY', 300, '10'), START + 1);
+    expect(requests).toEqual(['silent', 'no_book']);
+    token.receive(venue.book(START + 2, 'no_book'), START + 3);
+    expect(replay(outputs)).toEqual(venue.bestFirst());
+    expect(token.verified()).toBe(true);
+  });
+
   it.each([
     ['a level that is none', { price: '1.5' }, 'invalid_level'],
     ['a hash of another book', { hash: 'f'.repeat(40) }, 'hash_mismatch'],

@@ -75,6 +75,8 @@ export interface TokenBook {
    * nothing reports what changes after it.
    */
   distrust(reason: UnverifiedReason, nowMs: number): void;
+  /** The venue answered the request: it has no book of the token. The next change requests one again. */
+  hasNone(): void;
   verified(): boolean;
   bids(): readonly BookLevel[];
   asks(): readonly BookLevel[];
@@ -114,7 +116,7 @@ export function createTokenBook(deps: {
   assetId: string;
   facts: MarketFacts;
   emit: (output: BookOutput) => void;
-  /** The book is not the venue's: a fresh one is needed. Called once until a book arrives. */
+  /** The book is not the venue's: a fresh one is needed. Called once until a book arrives or `hasNone`. */
   requestBook: (reason: UnverifiedReason) => void;
   /** Called for each verification. */
   onVerification?: (result: 'verified' | UnverifiedReason) => void;
@@ -304,6 +306,10 @@ export function createTokenBook(deps: {
     distrust(reason, nowMs) {
       if (reason === 'silent') silent = true;
       if (verified || !requested) declareUnverified(reason, nowMs);
+    },
+    hasNone() {
+      requested = false;
+      sinceRequest = [];
     },
     verified: () => verified,
     bids: () => book.bids(),

@@ -49,6 +49,7 @@ beforeAll(async () => {
       reason: 'hash_mismatch',
     }),
     book('7003', { synthetic: true, received_at: nowMs - 301_000, updated_at: nowMs - 400_000 }),
+    book('7005', { verified: false, reason: 'not_followed' }),
     book('7004', { received_at: nowMs - 90_000_000 }),
   ]);
 });
@@ -113,6 +114,7 @@ describe('/v1/orderbook', () => {
       stale: true,
       stale_reason: 'not_followed',
     });
+    expect(await api.ok('/v1/orderbook/7005', key)).toMatchObject({ verified: false, stale_reason: 'not_followed' });
     await reportFeed(false);
     expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({
       stale: true,

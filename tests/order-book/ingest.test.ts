@@ -125,6 +125,8 @@ describe('order-book ingest', () => {
     await announce([catalogMarket(3), catalogMarket(1, { closed: true })]);
     await untilVerified('301');
     await eventually('the end of market 1', async () => !venue.clients.some(({ tokens }) => tokens.has('101')), 10_000);
+    for (const token of ['101', '102'])
+      expect(await read(token)).toMatchObject({ verified: false, reason: 'not_followed' });
     expect(status).toMatchObject({ connected: true });
     expect((await read('202')).own.every(({ synthetic }) => !synthetic)).toBe(true);
   });
@@ -171,6 +173,18 @@ describe('order-book ingest', () => {
     venue.order('101', 'BUY', 300, '10');
     await untilVerified('101');
     expect((await read('101')).own.some(({ verified, reason }) => !verified && reason === 'silent')).toBe(true);
+  });
+
+  it('fetches the book of a token that had none once orders come', async () => {
+    venue.add(condition(1), '101', { hasBook: false });
+    await announce([catalogMarket(1, { token_ids: ['101'] })]);
+    start();
+    await eventually('the subscription', async () => venue.clients.some(({ tokens }) => tokens.has('101')), 10_000);
+    venue.order('101', 'BUY', 300, '10');
+    await eventually('the request', async () => venue.restRequests.get('101') === 1, 10_000);
+    venue.add(condition(1), '101');
+    venue.order('101', 'BUY', 310, '20');
+    await untilVerified('101');
   });
 
   it('survives malformed frames and reports each', async () => {
