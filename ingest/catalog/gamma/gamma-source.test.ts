@@ -17,7 +17,8 @@ const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeo
 
 let server: FakeGamma;
 let stop: AbortController;
-const nowMs = Date.UTC(2026, 7, 22, 16, 2);
+const START_MS = Date.UTC(2026, 7, 22, 16, 2);
+let nowMs = START_MS;
 const metrics = createMetrics({ process: 'test', defaults: false });
 const simpleEvent = (n: number, over: Record<string, unknown> = {}) => ({
   id: String(n),
@@ -58,6 +59,7 @@ async function rowsOf(updates: AsyncIterable<CatalogUpdate>): Promise<CatalogRow
 }
 
 beforeEach(async () => {
+  nowMs = START_MS;
   server = await startFakeGamma();
   stop = new AbortController();
 });
@@ -250,6 +252,44 @@ describe('increments', () => {
     });
     await run(() => rounds(2));
     expect(keys()).toHaveLength(11);
+  });
+
+  it('finds what was updated during the full load on a page that it had passed', async () => {
+    const minute = (n: number) => ({ updatedAt: new Date(START_MS + n * 60_000).toISOString() });
+    server.events = Array.from({ length: 350 }, (_, n) => simpleEvent(n, minute(-100)));
+    const { source } = setUp();
+    for await (const update of source.load(stop.signal)) {
+      if (update.type !== 'rows' || nowMs !== START_MS) continue;
+      // The first 100 events have been read: one of them changes, then more than a page of others.
+      nowMs = START_MS + 10 * 60_000;
+      server.events = server.events.map((_, n) =>
+        simpleEvent(n, n === 0 ? { ...minute(3), volume: 5 } : minute(n < 100 ? -100 : n < 300 ? 5 : 10)),
+      );
+    }
+    const found: CatalogRow[] = [];
+    const running = (async () => {
+      for await (const update of source.live(stop.signal)) if (update.type === 'rows') found.push(...update.rows);
+    })();
+    await eventually(() =>
+      expect(found.some(({ kind, value }) => kind === 'catalog_event' && value.volume === 5)).toBe(true),
+    );
+    stop.abort();
+    await running;
+  });
+
+  it('continue with other steps while one is rejected', async () => {
+    server.events = [simpleEvent(1, { updatedAt: '2026-08-22T15:00:00Z' })];
+    const { source } = setUp({ reloadMs: 0 });
+    await rowsOf(source.load(stop.signal));
+    server.rejected = 'slug=';
+    const from = server.requests.length;
+    const running = (async () => {
+      for await (const _update of source.live(stop.signal));
+    })();
+    for (const request of ['order=updatedAt', '/events/keyset'])
+      await eventually(() => expect(server.requests.slice(from).some((one) => one.includes(request))).toBe(true));
+    stop.abort();
+    await running;
   });
 
   it('reports when the service is unreachable and when it is back', async () => {

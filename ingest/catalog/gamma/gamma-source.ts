@@ -72,7 +72,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   const checkIds = createIdCheck(metrics);
   /** Series and tags seen in their lists. The lists have more fields than the copies inside events, so these copies are not written. */
   const listed = new Set<string>();
-  let newestUpdateMs = 0;
+  /** All updates of before are known. */
+  let updatedUntilMs = 0;
   let connected: boolean | null = null;
 
   const reject = (reason: string, raw: unknown) => {
@@ -107,18 +108,23 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     });
   const find = createMarketFinder({ client, decodeEvents, reject, perSecond: options.findPerSecond });
   const rowsOf = (raws: readonly unknown[]): CatalogUpdate => ({ type: 'rows', rows: decodeEvents(raws) });
-  const noteUpdates = (raws: readonly unknown[]) => {
-    const latest = nowMs();
-    for (const raw of raws) newestUpdateMs = Math.max(newestUpdateMs, Math.min(updatedMs(raw) ?? 0, latest));
+  /** A walk through lists of events: what is updated while it goes on may be on pages that it has passed. */
+  const startWalk = () => {
+    const startedMs = nowMs();
+    let newestMs = 0;
+    return {
+      page(raws: readonly unknown[]): CatalogUpdate {
+        for (const raw of raws) newestMs = Math.max(newestMs, updatedMs(raw) ?? 0);
+        return rowsOf(raws);
+      },
+      end() {
+        updatedUntilMs = Math.max(updatedUntilMs, Math.min(newestMs, startedMs));
+      },
+    };
   };
 
-  async function* eventPages(query: Query, signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
-    const paging = { path: '/events/keyset', member: 'events', query, limit: EVENTS_PER_PAGE, signal };
-    for await (const page of keysetPages(client, paging)) {
-      noteUpdates(page);
-      yield rowsOf(page);
-    }
-  }
+  const eventPages = (query: Query, signal: AbortSignal) =>
+    keysetPages(client, { path: '/events/keyset', member: 'events', query, limit: EVENTS_PER_PAGE, signal });
 
   async function* everything(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
     const lists = [
@@ -130,15 +136,17 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         yield { type: 'rows', rows: page.flatMap((raw) => decodeListed(raw, what)) };
       }
     }
-    yield* eventPages([['closed', 'false']], signal);
+    const walk = startWalk();
     const since = new Date(nowMs() - times.closedLookbackMs).toISOString();
-    yield* eventPages(
+    const queries: readonly Query[] = [
+      [['closed', 'false']],
       [
         ['closed', 'true'],
         ['end_date_min', since],
       ],
-      signal,
-    );
+    ];
+    for (const query of queries) for await (const page of eventPages(query, signal)) yield walk.page(page);
+    walk.end();
   }
 
   async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
@@ -153,7 +161,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   }
 
   async function* changed(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
-    const until = newestUpdateMs - OVERLAP_MS;
+    const until = updatedUntilMs - OVERLAP_MS;
+    const walk = startWalk();
     for (const closed of ['false', 'true']) {
       const query: Query = [
         ['closed', closed],
@@ -162,11 +171,11 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       ];
       const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_UPDATED_PAGES, signal };
       for await (const page of offsetPages(client, paging)) {
-        noteUpdates(page);
-        yield rowsOf(page);
+        yield walk.page(page);
         if (page.every((raw) => (updatedMs(raw) ?? 0) <= until)) break;
       }
     }
+    walk.end();
   }
 
   /** Runs one step; a fault becomes a `connected: false` update. Returns whether the step succeeded. */
@@ -213,14 +222,16 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     async *live(signal) {
       const due = { changed: nowMs() + times.updatedPollMs, reload: nowMs() + times.reloadMs };
       while (!signal.aborted) {
+        // A step that fails does not keep the others from running.
         let ok = yield* guarded('short-form windows', shortForms(signal), signal);
-        if (ok && nowMs() >= due.changed) {
+        if (nowMs() >= due.changed) {
           due.changed = nowMs() + times.updatedPollMs;
-          ok = yield* guarded('changes', changed(signal), signal);
+          ok = (yield* guarded('changes', changed(signal), signal)) && ok;
         }
-        if (ok && nowMs() >= due.reload) {
-          ok = yield* guarded('reload', everything(signal), signal);
-          if (ok) due.reload = nowMs() + times.reloadMs;
+        if (nowMs() >= due.reload) {
+          const reloaded = yield* guarded('reload', everything(signal), signal);
+          if (reloaded) due.reload = nowMs() + times.reloadMs;
+          ok = reloaded && ok;
         }
         await pause(ok ? times.upDownPollMs : times.retryDelayMs, signal);
       }

@@ -25,6 +25,8 @@ export interface FakeGamma {
   maxMarkets: number;
   /** Responses for the next requests; real responses follow. */
   readonly faults: FakeResponse[];
+  /** Requests that contain this text are rejected with 400. */
+  rejected: string | null;
   stop(): Promise<void>;
 }
 
@@ -74,7 +76,8 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     const url = new URL(request.url ?? '/', 'http://fake');
     requests.push(`${url.pathname}${url.search}`);
     requestedMs.push(Date.now());
-    const fault = faults.shift();
+    const isRejected = fake.rejected !== null && url.search.includes(fake.rejected);
+    const fault = isRejected ? { status: 400, body: '' } : faults.shift();
     const body = fault === undefined ? respond(url.pathname, url.searchParams) : null;
     if (fault !== undefined) response.writeHead(fault.status, fault.headers).end(fault.body);
     else
@@ -90,6 +93,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     series: [],
     tags: [],
     faults,
+    rejected: null,
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
