@@ -125,7 +125,9 @@ export function createHeadTracker(deps: {
 
   const reject = (stage: string, reason: string, payload: string) => {
     metrics.decodeErrors.inc({ stage });
-    deps.deadLetters.put({ origin, stage, reason, payload }).catch(fail);
+    deps.deadLetters.put({ origin, stage, reason, payload }).catch((error: unknown) => {
+      deps.logger.error({ err: error }, 'could not write a dead letter');
+    });
   };
   const add = (records: readonly HeadRecord[]) => {
     const done = appender.add(records.map(({ record }) => record));

@@ -4,7 +4,6 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import { createAppender } from './appender.js';
 
 /** Maximum size of a stored payload, in UTF-8 bytes. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -54,7 +53,6 @@ export function createDeadLetters(deps: {
   now?: () => number;
 }): DeadLetters {
   const now = deps.now ?? Date.now;
-  const appender = createAppender({ log: deps.log, topic: topics.deadLetters.name });
   const counter = deps.metrics.counter('dead_letters_total', 'Rejected inputs written to dead.letters', [
     'origin',
     'stage',
@@ -76,7 +74,7 @@ export function createDeadLetters(deps: {
     return current.stored <= MAX_PER_MINUTE;
   };
   return {
-    put({ origin, stage, reason, payload }) {
+    async put({ origin, stage, reason, payload }) {
       const text = asText(payload);
       const id = createHash('sha256').update(`${origin}\n${stage}\n${text}`).digest('hex').slice(0, 32);
       counter.inc({ origin, stage });
@@ -87,7 +85,7 @@ export function createDeadLetters(deps: {
       const receivedAtMs = now();
       if (!mayKeep(origin, receivedAtMs)) {
         suppressed.inc({ origin, stage });
-        return Promise.resolve();
+        return;
       }
       const value = deps.codec.encode('dead_letter', {
         id,
@@ -97,7 +95,7 @@ export function createDeadLetters(deps: {
         payload: truncate(text),
         received_at_ms: receivedAtMs,
       });
-      return appender.add([{ key: origin, value, timestampMs: receivedAtMs }]);
+      await deps.log.append(topics.deadLetters.name, [{ key: origin, value, timestampMs: receivedAtMs }]);
     },
   };
 }

@@ -52,8 +52,18 @@ describe('dead letters', () => {
     const letters = createDeadLetters({ log, codec, metrics, logger: silentLogger(), now: () => 42 });
     const read = () =>
       eventsOf(log, topics.deadLetters.name).flatMap((e) => (e.kind === 'dead_letter' ? [e.value] : []));
-    return { letters, read, metrics };
+    return { letters, read, metrics, log };
   };
+  it('are written again after a failed append', async () => {
+    const { letters, read, log } = await open();
+    const letter = { origin: 'rtds', stage: 'oracle.decode', reason: 'no price' };
+    const { append } = log;
+    log.append = () => Promise.reject(new Error('disk full'));
+    await expect(letters.put({ ...letter, payload: 'a' })).rejects.toThrow('disk full');
+    log.append = append;
+    await letters.put({ ...letter, payload: 'b' });
+    expect(read().map(({ payload }) => payload)).toEqual(['b']);
+  });
   it('stores text unchanged and bytes as base64, with the same id for the same input', async () => {
     const { letters, read, metrics } = await open();
     await letters.put({ origin: 'rtds', stage: 'oracle.decode', reason: 'no price', payload: '{"a":1}' });
