@@ -159,7 +159,7 @@ async function runSources(deps: {
         signal,
         onFailed: (reason) => status.update({ connected: false, detail: reason.slice(0, 500) }),
       });
-    const network = { isVerified: false };
+    const network = { isVerified: false, hasFinalizedTag: false };
     const runChainSource = async () => {
       const source = await openChainSource({ sources, recording, imported, liveMarkets, network, metrics, logger });
       const close = () => void source.close();

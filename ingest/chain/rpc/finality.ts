@@ -19,11 +19,12 @@ export interface Finality {
 
 export function createFinality(deps: {
   reader: Pick<BlockReader, 'header'>;
+  /** Set once the node has had a finalised block. */
+  network: { hasFinalizedTag: boolean };
   fallbackDepth: number;
   logger: Logger;
 }): Finality {
-  const { reader, logger, fallbackDepth } = deps;
-  let tagKnown = false;
+  const { reader, network, logger, fallbackDepth } = deps;
   let warned = false;
   const behindHead = async (headNumber: number): Promise<Header | null> => {
     if (!warned) {
@@ -38,13 +39,13 @@ export function createFinality(deps: {
       try {
         header = await reader.header('finalized');
       } catch (error) {
-        if (tagKnown || classifyRpcError(error).kind !== 'rejected') throw error;
+        if (network.hasFinalizedTag || classifyRpcError(error).kind !== 'rejected') throw error;
         header = null;
       }
       if (header !== null && header.number > headNumber)
         throw new RpcError(`The node's finalised block ${header.number} is ahead of its head ${headNumber}`);
-      if (header !== null) tagKnown = true;
-      else if (!tagKnown) header = await behindHead(headNumber);
+      if (header !== null) network.hasFinalizedTag = true;
+      else if (!network.hasFinalizedTag) header = await behindHead(headNumber);
       return header === null ? null : { number: header.number, hash: header.hash };
     },
   };

@@ -89,6 +89,10 @@ export function createRpcClient(options: {
     errors.inc({ method, kind: classifyRpcError(known).kind });
     return known;
   };
+  const countedAll = (calls: readonly RpcCall[], error: unknown): RpcError => {
+    const failures = [...new Set(calls.map(({ method }) => method))].map((method) => counted(method, error));
+    return failures[0] as RpcError;
+  };
   const single = async ({ method, params }: RpcCall): Promise<unknown> => {
     requests.inc({ method });
     nextId += 1;
@@ -114,10 +118,10 @@ export function createRpcClient(options: {
     try {
       responses = await send(body);
     } catch (error) {
-      throw counted('batch', error);
+      throw countedAll(calls, error);
     }
     if (!Array.isArray(responses)) {
-      const failure = counted('batch', errorOf((responses ?? {}) as RpcResponse));
+      const failure = countedAll(calls, errorOf((responses ?? {}) as RpcResponse));
       const { kind } = classifyRpcError(failure);
       if (kind === 'rate_limited' || kind === 'transient') throw failure;
       options.logger.warn({ error: failure.message }, 'the node rejects batch requests, sending single requests');

@@ -178,6 +178,26 @@ describe('history over a node with limits', () => {
     expect(text).toMatch(/chain_rpc_errors_total\{method="eth_getLogs",kind="rate_limited".*\} [1-9]/);
   });
 
+  it('reads the logs of a range again until the node has its last block', async () => {
+    let headOfNode = 49;
+    const fake = await node({
+      length: 100,
+      logsAt,
+      override: ({ method, params }) => {
+        const [first] = params as readonly (Hex | { fromBlock: Hex; toBlock: Hex })[];
+        if (method === 'eth_getLogs' && typeof first === 'object' && Number(first.toBlock) > headOfNode)
+          return { result: [] };
+        if (method !== 'eth_getBlockByNumber' || Number(first) <= headOfNode) return undefined;
+        headOfNode += 20;
+        return { result: null };
+      },
+    });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 100, inFlight: 1 } });
+    expect((await historyOf(source, 0, 99)).map(({ number }) => number)).toEqual(
+      fake.blocks.filter(({ logs }) => logs > 0).map(({ number }) => number),
+    );
+  });
+
   it('rejects with RetryableError when the node rejects the request, without its URL', async () => {
     const fake = await node({
       length: 10,
@@ -217,6 +237,15 @@ describe('finality', () => {
     await expect(source.finalizedNumber()).rejects.toThrow(RetryableError);
     expect(await sourceOf(fake, {}, 7).source.historyRange(null, never)).toEqual({ fromBlock: 7, toBlock: 171 });
   });
+  it('never falls back in a later source of the process', async () => {
+    const fake = await node({ length: 300 });
+    const network = { isVerified: false, hasFinalizedTag: false };
+    const next = () => sourceOf(fake, {}, 7, undefined, network).source;
+    fake.finalize(290);
+    expect(await next().finalizedNumber()).toBe(290);
+    fake.finalize(null);
+    await expect(next().finalizedNumber()).rejects.toThrow(RetryableError);
+  });
   it('uses a fixed depth on a node that rejects the tag', async () => {
     const fake = await node({
       length: 300,
@@ -243,7 +272,7 @@ describe('finality', () => {
   it('of another network is an error to be retried when the process has read the right one from it', async () => {
     let chainId = '0x89';
     const fake = await node({ override: ({ method }) => (method === 'eth_chainId' ? { result: chainId } : undefined) });
-    const network = { isVerified: false };
+    const network = { isVerified: false, hasFinalizedTag: false };
     await sourceOf(fake, {}, undefined, undefined, network).source.historyRange(null, never);
     chainId = '0x1';
     const restarted = sourceOf(fake, {}, undefined, undefined, network).source;

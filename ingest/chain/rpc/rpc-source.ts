@@ -25,6 +25,8 @@ export interface RpcSourceOptions {
 export interface NetworkState {
   /** The node has had the configured chain id: another one is an error of the node, not of the configuration. */
   isVerified: boolean;
+  /** The node has had a finalised block: without one, it does not know it now. */
+  hasFinalizedTag: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export function createRpcSource(deps: {
   now?: () => number;
   options?: Partial<RpcSourceOptions>;
 }): ChainSource {
-  const { filter, metrics, network = { isVerified: false }, options = {} } = deps;
+  const { filter, metrics, network = { isVerified: false, hasFinalizedTag: false }, options = {} } = deps;
   const now = deps.now ?? Date.now;
   const retryPolicy = options.retryPolicy ?? defaultRetryPolicy;
   const host = new URL(deps.rpcUrl).host;
@@ -60,7 +62,7 @@ export function createRpcSource(deps: {
     batchSize: options.batchSize,
   });
   const reader = createBlockReader({ client, filter });
-  const finality = createFinality({ reader, logger, fallbackDepth: options.fallbackFinalityDepth ?? 128 });
+  const finality = createFinality({ reader, network, logger, fallbackDepth: options.fallbackFinalityDepth ?? 128 });
   const pending = createPendingFeed({ client, to: deps.pendingTo, logger, metrics, now });
 
   let checked = false;
@@ -91,9 +93,16 @@ export function createRpcSource(deps: {
     );
 
   const readRange = async (fromBlock: number, toBlock: number): Promise<SourceBlock[]> => {
-    const params = [{ ...addressFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }];
+    const range = { ...addressFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) };
+    // Of a range beyond its own head, a node sends the logs it has. In one batch, the calls reach the same node behind a shared address.
+    const [logs, last] = await client.batch([
+      { method: 'eth_getLogs', params: [range] },
+      { method: 'eth_getBlockByNumber', params: [toHex(toBlock), false] },
+    ]);
+    for (const reply of [logs, last]) if (reply instanceof RpcError) throw reply;
+    if (last === null) throw new RpcError(`The node does not have block ${toBlock} yet`);
     const byNumber = new Map<number, RpcLog[]>();
-    for (const log of parseLogs(await client.request('eth_getLogs', params), filter.skips)) {
+    for (const log of parseLogs(logs, filter.skips)) {
       const number = Number(log.blockNumber);
       if (number < fromBlock || number > toBlock)
         throw new RpcError(`A log of block ${number} is outside the requested range`);
