@@ -151,6 +151,8 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const cut = snapshot?.truncated === true ? ['snapshot cut to its newest events; use since_seq to get all'] : [];
     ack(subscription, [...warnings, ...cut]);
     if (snapshot !== null) peer.sendSnapshot(snapshot.message);
+    // A client that reads too slowly is closed by what is sent to it.
+    if (peer.closed) return;
     subscriptions.startLive(subscription);
     waiting.watch(subscription, new Set());
   };
@@ -213,6 +215,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
       };
       if (start === null) return await goLive(subscription, warnings);
       ack(subscription, [...start.warnings, ...warnings]);
+      if (peer.closed) return;
       subscriptions.startReplay(subscription);
       waiting.watch(subscription, new Set());
     } catch (error) {

@@ -103,6 +103,21 @@ describe('replay by since_seq', () => {
     expect(seqs(one.frames)).toEqual(range(21, 51));
   });
 
+  it('ends with an error when its first events are deleted before they are read', async () => {
+    const { server, load, memory } = await gateway({ recentEvents: 5 });
+    for (let seq = 1; seq <= 50; seq++) load(streamEvent(seq));
+    const { offsetAfter } = memory.history;
+    memory.history.offsetAfter = (seq) => {
+      memory.evict(30);
+      return offsetAfter(seq);
+    };
+    const one = await client(server);
+    one.subscribe({ since_seq: 20 });
+    await one.count(2);
+    expect(one.frames[1]).toMatchObject({ type: 'error', code: 'since_seq_unavailable', earliest_seq: 31 });
+    expect(seqs(one.frames)).toEqual([]);
+  });
+
   it('is clamped to the look-back of the plan with a warning that names the first seq', async () => {
     const nowMs = 1_790_000_100_000;
     const { server, load, publish } = await gateway({ recentEvents: 5, nowMs: () => nowMs });

@@ -110,7 +110,7 @@ export function createReplay(deps: {
       if (peer.closed || group.length === 0) return { next: offset, paused: true };
       join();
       const first = page.events[0];
-      if (first !== undefined && first.seq > cursor + 1 && (await history.earliestOffset()) > offset) {
+      if (first !== undefined && first.seq > cursor + 1 && (await history.earliestOffset()) >= offset) {
         throw new NoLongerRetainedError(first.seq);
       }
       peer.corked(() => {
