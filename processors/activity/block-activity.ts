@@ -14,7 +14,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { isUnreadable, type KeyedState } from '../stateful/stateful-processor.js';
 import { type MatchedFill, matchFills } from './matches.js';
-import { isVenueCollateral, type Tokens } from './tokens.js';
+import { isComboCondition, isOfVenueCollateral, type Tokens } from './tokens.js';
 
 type ActivityStates = KeyedState<ActivityState>;
 type ActivityFields = Partial<WalletActivity> & Pick<WalletActivity, 'wallet' | 'action'>;
@@ -27,7 +27,6 @@ interface EventHeader {
 
 /** Larger amounts are rejected: no share count of the venue is near this limit, but amounts of worthless tokens are unbounded. */
 const MAX_AMOUNT = 2n ** 62n;
-const COMBO_CONDITION_LENGTH = 64;
 /** Unit of a market's fee: 1 / BIPS. */
 const BIPS = 10_000n;
 
@@ -89,8 +88,8 @@ function fillActivity(fill: Trade, match: MatchedFill): WalletActivity[] {
 
 function redemptionActivity(event: Redemption, tokens: Tokens, states: ActivityStates): WalletActivity[] {
   const { redeemer, condition_id, index_sets, amounts, payout, collateral_token } = event;
-  const combo = condition_id.length === COMBO_CONDITION_LENGTH;
-  if (isVenueContract(redeemer) || !(combo || isVenueCollateral(collateral_token))) return [];
+  const combo = isComboCondition(condition_id);
+  if (isVenueContract(redeemer) || !isOfVenueCollateral(event)) return [];
   const ids = combo
     ? index_sets.map((set) => comboPositions(condition_id)[set === 1 ? 0 : 1] as string)
     : index_sets.map((set) => tokens.ofIndexSet(collateral_token, condition_id, set));
@@ -220,7 +219,7 @@ function updateQuestionCount(states: ActivityStates, oracle: string, questionId:
 
 function fullSetActivity(event: PositionSplit, action: 'SPLIT' | 'MERGE', tokens: Tokens): WalletActivity[] {
   const { stakeholder, collateral_token, condition_id, amount } = event;
-  if (isVenueContract(stakeholder) || !isVenueCollateral(collateral_token)) return [];
+  if (isVenueContract(stakeholder) || !isOfVenueCollateral(event)) return [];
   return [
     activityRecord(event, {
       wallet: stakeholder,

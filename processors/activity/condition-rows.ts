@@ -13,7 +13,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
 import { defineTable, type Emit } from '../sink/sink-definition.js';
-import { createTokens, isVenueCollateral } from './tokens.js';
+import { createTokens, isComboCondition, isOfVenueCollateral } from './tokens.js';
 
 export const conditionEventsTable = defineTable('condition_events', {
   condition_id: string,
@@ -66,8 +66,6 @@ const chainTokensTable = defineTable(
 
 type Row = Parameters<typeof conditionEventsTable.write>[1];
 
-const COMBO_CONDITION_LENGTH = 64;
-
 /** Rows of venue contracts are retained: they also move collateral, on behalf of wallets. */
 const logPositionOf = (
   event: Pick<PositionSplit, 'block_number' | 'log_index' | 'timestamp_ms' | 'tx_hash'>,
@@ -83,7 +81,7 @@ const logPositionOf = (
 const tokens = createTokens();
 
 function fullSetRow(event: PositionSplit, offset: number, kind: 'split' | 'merge'): Row | null {
-  if (!isVenueCollateral(event.collateral_token)) return null;
+  if (!isOfVenueCollateral(event)) return null;
   return {
     ...logPositionOf(event, offset),
     condition_id: event.condition_id,
@@ -97,8 +95,8 @@ function fullSetRow(event: PositionSplit, offset: number, kind: 'split' | 'merge
 }
 
 function redemptionRow(event: Redemption, offset: number): Row | null {
-  const combo = event.condition_id.length === COMBO_CONDITION_LENGTH;
-  if (!combo && !isVenueCollateral(event.collateral_token)) return null;
+  const combo = isComboCondition(event.condition_id);
+  if (!isOfVenueCollateral(event)) return null;
   return {
     ...logPositionOf(event, offset),
     condition_id: event.condition_id,
@@ -160,8 +158,7 @@ function emitChainTokens(collateral: string, conditionId: string, offset: number
 
 /** Emits the tokens of the condition of a split or redemption of the venue's collateral. */
 function emitSetTokens(event: PositionSplit | Redemption, offset: number, emit: Emit): void {
-  const isTwoOutcome = event.condition_id.length !== COMBO_CONDITION_LENGTH;
-  if (isTwoOutcome && isVenueCollateral(event.collateral_token))
+  if (!isComboCondition(event.condition_id) && isOfVenueCollateral(event))
     emitChainTokens(event.collateral_token, event.condition_id, offset, emit);
 }
 

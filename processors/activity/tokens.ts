@@ -5,8 +5,13 @@ import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js
 const CACHED_CONDITIONS = 20_000;
 const venueCollateral: ReadonlySet<string> = new Set([addresses.usdcE, addresses.wrappedCollateral]);
 
-/** Whether the venue uses this collateral. ConditionalTokens lets anyone split any ERC-20 token. */
-export const isVenueCollateral = (collateral: string): boolean => venueCollateral.has(collateral);
+/** Combo conditions have 31 bytes, others 32. */
+const COMBO_CONDITION_LENGTH = 64;
+export const isComboCondition = (conditionId: string): boolean => conditionId.length === COMBO_CONDITION_LENGTH;
+
+/** Whether a split, merge or redemption is of the venue's collateral: its amount is USDC. ConditionalTokens lets anyone split any ERC-20 token. */
+export const isOfVenueCollateral = (event: { readonly collateral_token: string; readonly condition_id: string }) =>
+  isComboCondition(event.condition_id) || venueCollateral.has(event.collateral_token);
 
 /** Outcome token ids of conditions, computed as in ConditionalTokens. Recent results are cached, since each takes about 0.1 ms. */
 export function createTokens() {

@@ -1,4 +1,5 @@
 import { topics } from '../../schemas/topics.js';
+import { isOfVenueCollateral } from '../activity/tokens.js';
 import {
   dateTime,
   enum8,
@@ -59,7 +60,7 @@ function bitMaskToDecimal(hex: string): string {
   return BigInt(hex).toString();
 }
 
-/** Splits, merges, conversions and redemptions of wallets, and their deposits and withdrawals of collateral. */
+/** Splits, merges, conversions and redemptions of wallets in the venue's collateral, and their deposits and withdrawals of collateral. */
 export const walletEventsSink: SinkDefinition = {
   name: 'wallet_events',
   topic: topics.chainFinal,
@@ -71,6 +72,7 @@ export const walletEventsSink: SinkDefinition = {
     switch (event.kind) {
       case 'position_split':
       case 'position_merge':
+        if (!isOfVenueCollateral(event.value)) break;
         emit(walletEventsTable, {
           ...toLogPosition(event.value),
           wallet: event.value.stakeholder,
@@ -95,6 +97,7 @@ export const walletEventsSink: SinkDefinition = {
         });
         break;
       case 'redemption':
+        if (!isOfVenueCollateral(event.value)) break;
         emit(walletEventsTable, {
           ...toLogPosition(event.value),
           wallet: event.value.redeemer,

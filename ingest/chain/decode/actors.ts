@@ -2,7 +2,7 @@ import type { Address } from '../../../schemas/primitives/address.js';
 import { conditionId, negRiskQuestionId } from '../../../schemas/primitives/ids.js';
 import { addresses, contractAt } from '../contracts.js';
 import type { BlockIds } from './block-ids.js';
-import type { DecodedLogOf } from './read-log.js';
+import type { DecodedLog, DecodedLogOf } from './read-log.js';
 import type { TransactionTransfers, Transfer } from './transfers.js';
 
 /**
@@ -27,6 +27,27 @@ export function setAction(
   return log.event === 'positionSplit' || log.event === 'positionsMerge'
     ? { ...common, collateral: log.args.collateralToken, partition: log.args.partition }
     : { ...common, collateral: addresses.wrappedCollateral, partition: BOTH_OUTCOMES };
+}
+
+const NO_COLLECTION = `0x${'0'.repeat(64)}`;
+
+/**
+ * Whether a log is of tokens that are split, merged or redeemed for other tokens of ConditionalTokens instead of collateral: below another position, or
+ * of some outcomes only. Such logs are no event; the transfers of their tokens are.
+ */
+export function isWithoutCollateral(log: DecodedLog): boolean {
+  switch (log.event) {
+    case 'positionSplit':
+    case 'positionsMerge': {
+      const { parentCollectionId, partition } = log.args;
+      const isWhole = partition.length === 2 && partition.includes(1n) && partition.includes(2n);
+      return parentCollectionId !== NO_COLLECTION || !isWhole;
+    }
+    case 'payoutRedemption':
+      return log.args.parentCollectionId !== NO_COLLECTION;
+    default:
+      return false;
+  }
 }
 
 /** A pUSD wrap: how an adapter pays its user. */
@@ -76,6 +97,7 @@ export interface RedemptionAction {
   readonly redeemer: string;
   readonly collateral: Address;
   readonly conditionId: string;
+  /** Without repetitions. */
   readonly indexSets: readonly bigint[];
   /** Redeemed shares per index set where the log has them, else null. */
   readonly amounts: readonly bigint[] | null;
@@ -90,7 +112,7 @@ export function redemptionAction(log: DecodedLogOf<'payoutRedemption' | 'negRisk
     payout: log.args.payout,
   };
   return log.event === 'payoutRedemption'
-    ? { ...common, collateral: log.args.collateralToken, indexSets: log.args.indexSets, amounts: null }
+    ? { ...common, collateral: log.args.collateralToken, indexSets: [...new Set(log.args.indexSets)], amounts: null }
     : {
         ...common,
         collateral: addresses.wrappedCollateral,
@@ -181,9 +203,11 @@ export function conversionTerms(
   const { stakeholder, marketId, indexSet, amount } = log.args;
   const noTokens = convertedTokens(log, ids);
   const given = noTokens.length;
-  for (const leg of transfers) {
+  // The nearest before the log: the others are of other conversions.
+  for (const leg of transfers.toReversed()) {
     const count = given + leg.ids.length;
     if (
+      leg.logIndex > log.logIndex ||
       leg.from !== addresses.negRiskAdapter ||
       leg.to !== stakeholder ||
       count > 256 ||

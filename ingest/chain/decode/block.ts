@@ -1,6 +1,7 @@
 import type { Block } from '../../../schemas/types.gen.js';
 import type { RpcLog, SourceBlock } from '../source.js';
 import { isUnknown } from '../unread-events.js';
+import { isWithoutCollateral } from './actors.js';
 import { createBlockIds } from './block-ids.js';
 import { type ChainEvent, eventHeader } from './chain-event.js';
 import { MalformedError, quantity, requireHex } from './hex.js';
@@ -101,8 +102,15 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
         transaction = { logs: [], actions: createTransactionActions() };
         transactions.set(log.transactionHash, transaction);
       }
-      addAction(transaction.actions, route.contract, route.event);
-      transaction.logs.push(readLog(route, log, logIndex));
+      let decoded: DecodedLog | undefined;
+      try {
+        decoded = readLog(route, log, logIndex);
+      } finally {
+        // A malformed log also explains the transfers around it.
+        if (decoded === undefined || !isWithoutCollateral(decoded))
+          addAction(transaction.actions, route.contract, route.event);
+      }
+      if (!isWithoutCollateral(decoded)) transaction.logs.push(decoded);
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       report({ log, reason: `${route?.event ?? 'unknown event'}: ${error.message}` });

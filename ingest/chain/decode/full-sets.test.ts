@@ -64,6 +64,26 @@ describe('splits and merges', () => {
     ]);
   });
 
+  it('of other tokens instead of collateral are no splits or merges, but transfers of their tokens', () => {
+    const PARENT: Hex = `0x${'aa'.repeat(32)}`;
+    const below = [11n, 12n];
+    const events = decodeEvents(
+      buildBlock(
+        single(alice, alice, zero, plain[0]!, M),
+        batch(alice, zero, alice, below, [M, M]),
+        fullSet('positionSplit', alice, M, undefined, { parentCollectionId: PARENT }),
+        batch(alice, alice, zero, below, [M, M]),
+        single(alice, zero, alice, plain[0]!, M),
+        fullSet('positionsMerge', alice, M, undefined, { parentCollectionId: PARENT }),
+        single(alice, alice, zero, 13n, M),
+        batch(alice, zero, alice, plain, [M, M]),
+        fullSet('positionSplit', alice, M, undefined, { partition: [1n, 2n, 4n] }),
+      ),
+    );
+    expect(kinds(events)).toEqual(Array.from({ length: 9 }, () => 'position_change'));
+    expect(events[0]?.value).toMatchObject({ from: alice, to: zero, token_id: String(plain[0]), amount: M });
+  });
+
   it('of the V1 exchange belong to the match', () => {
     const e = addresses.exchangeV1;
     const events = decodeEvents(
@@ -271,6 +291,27 @@ describe('conversions', () => {
       expect(decode(2n * M - 1n)).toMatchObject([{ fee: null }]);
       expect(decode(2n * M + 2n)).toMatchObject([{ fee: null }]);
     });
+  });
+
+  it('of one market in one transaction have the fee and the questions of their own transfers', () => {
+    const nra = addresses.negRiskAdapter;
+    const yes = [1, 3].map((index) => {
+      const condition = conditionId({ oracle: nra, questionId: negRiskQuestionId(MARKET, index) });
+      return BigInt(tokenPair(addresses.wrappedCollateral, condition)[0]);
+    });
+    const convert = (amount: bigint, handed: bigint) => [
+      batch(nra, alice, addresses.noTokenBurn, noTokens, [amount, amount]),
+      batch(nra, nra, alice, yes, [handed, handed]),
+      neg('positionsConverted', { stakeholder: alice, marketId: MARKET, indexSet: 0b101n, amount }),
+    ];
+    const events = decodeEvents(
+      buildBlock(...convert(10n * M, 10n * M), ...convert(25n * M, 24n * M), ...convert(5n * M, 5n * M)),
+    );
+    expect(values(events)).toMatchObject([
+      { amount: 10n * M, question_count: 4, fee: 0n },
+      { amount: 25n * M, question_count: 4, fee: M },
+      { amount: 5n * M, question_count: 4, fee: 0n },
+    ]);
   });
 
   it('have the fee of the preparation of their market', () => {

@@ -39,6 +39,29 @@ describe('redemptions', () => {
     ]);
   });
 
+  it('of one outcome named twice have it once', () => {
+    const events = decodeEvents(
+      buildBlock(
+        single(alice, alice, zero, plain[0]!, 9n * M),
+        single(alice, alice, zero, plain[0]!, 3n * M),
+        redeem(alice, 3n * M, undefined, { indexSets: [1n, 1n] }),
+      ),
+    );
+    expect(values(events)).toMatchObject([{ index_sets: [1], amounts: [3n * M], payout: 3n * M }]);
+  });
+
+  it('of a position below another are transfers of tokens, no redemption', () => {
+    const parentCollectionId = `0x${'aa'.repeat(32)}` as const;
+    const events = decodeEvents(
+      buildBlock(
+        single(alice, alice, zero, 11n, 3n * M),
+        single(alice, zero, alice, plain[0]!, 3n * M),
+        redeem(alice, 3n * M, undefined, { parentCollectionId }),
+      ),
+    );
+    expect(kinds(events)).toEqual(['position_change', 'position_change']);
+  });
+
   it('through the NegRiskAdapter count once, with its amounts', () => {
     const nra = addresses.negRiskAdapter;
     const events = decodeEvents(

@@ -42,6 +42,7 @@ export const fullSet = (
   stakeholder: Hex,
   amount: bigint,
   collateral?: Hex,
+  over: { parentCollectionId?: Hex; partition?: readonly bigint[] } = {},
 ) =>
   ctf(event, {
     stakeholder,
@@ -50,8 +51,14 @@ export const fullSet = (
     conditionId: CONDITION,
     partition: [1n, 2n],
     amount,
+    ...over,
   });
-export const redeem = (redeemer: Hex, payout: bigint, collateral?: Hex) =>
+export const redeem = (
+  redeemer: Hex,
+  payout: bigint,
+  collateral?: Hex,
+  over: { parentCollectionId?: Hex; indexSets?: readonly bigint[] } = {},
+) =>
   ctf('payoutRedemption', {
     redeemer,
     collateralToken: collateral ?? addresses.usdcE,
@@ -59,6 +66,7 @@ export const redeem = (redeemer: Hex, payout: bigint, collateral?: Hex) =>
     conditionId: CONDITION,
     indexSets: [1n, 2n],
     payout,
+    ...over,
   });
 export const single = (operator: Hex, from: Hex, to: Hex, id: bigint, value: bigint) =>
   ctf('transferSingle', { operator, from, to, id, value });
