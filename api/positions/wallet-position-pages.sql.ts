@@ -24,6 +24,7 @@ export interface WalletOrder {
 
 const isCombo = isComboSql('p.token_id');
 // Without combos the order needs no sort key for them.
+const AMONG = ' AND p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))';
 const filterOf = ({ combos }: WalletOrder) => `p.wallet = {wallet:String}${combos ? '' : ` AND NOT ${isCombo}`}`;
 const orderOf = ({ combos, sort, order }: WalletOrder) =>
   `${combos ? `${isCombo}, ` : ''}p.${sort} ${sqlDirection(order)}, p.token_id`;
@@ -66,6 +67,20 @@ export function walletPageSql(
   };
 }
 
+/** Positions selected by what their table knows. `held`: with shares; without: `redeemed` if the last ones were, else `closed`. */
+export interface PositionSelection {
+  /** null: all. */
+  readonly tokens: readonly string[] | null;
+  /** null: any. */
+  readonly shares: 'held' | 'redeemed' | 'closed' | null;
+}
+
+const selected: Readonly<Record<NonNullable<PositionSelection['shares']>, string>> = {
+  held: ' AND p.size > 0',
+  redeemed: ' AND p.size = 0 AND p.last_redeemed_at IS NOT NULL',
+  closed: ' AND p.size = 0 AND p.last_redeemed_at IS NULL',
+};
+
 /** Positions in order: four lists of the same length. */
 export interface WalletOrderRow {
   readonly tokens: readonly string[];
@@ -77,18 +92,23 @@ export interface WalletOrderRow {
   readonly values: readonly string[];
 }
 
-/** The whole order, up to `rows`. The lists keep the order of the subquery because it runs in one thread. */
-export const walletOrderSql = (wallet: string, by: WalletOrder, rows: number): Sql => ({
+/** The whole order of the selected positions, up to `rows`. The lists keep the order of the subquery because it runs in one thread. */
+export const walletOrderSql = (
+  wallet: string,
+  by: WalletOrder,
+  { tokens, shares }: PositionSelection,
+  rows: number,
+): Sql => ({
   text: `SELECT groupArray(token_id) AS tokens, groupArray(size) AS sizes, groupArray(ifNull(toUnixTimestamp(redeemed_at), 0)) AS redeemed,
         groupArray(toString(value)) AS values
       FROM (
         SELECT p.token_id AS token_id, p.size AS size, p.last_redeemed_at AS redeemed_at, ${values[by.sort]} AS value
         FROM positions AS p FINAL
-        WHERE ${filterOf(by)}
+        WHERE ${filterOf(by)}${tokens === null ? '' : AMONG}${shares === null ? '' : selected[shares]}
         ORDER BY ${orderOf(by)}
         LIMIT {rows:UInt32}
       )`,
-  params: { wallet, rows },
+  params: { wallet, rows, ...(tokens === null ? {} : { tokens }) },
   singleChunk: true,
 });
 
@@ -96,6 +116,6 @@ export const walletOrderSql = (wallet: string, by: WalletOrder, rows: number): S
 export const walletTokensSql = (wallet: string, tokenIds: readonly string[]): Sql => ({
   text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
-      WHERE p.wallet = {wallet:String} AND p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))`,
+      WHERE p.wallet = {wallet:String}${AMONG}`,
   params: { wallet, tokens: tokenIds },
 });

@@ -16,6 +16,7 @@ import {
 import type { PositionRow } from './positions.sql.js';
 import { MAX_POSITIONS } from './reader.js';
 import {
+  type PositionSelection,
   type WalletOrderRow,
   type WalletSort,
   walletOrderSql,
@@ -31,8 +32,9 @@ export interface WalletPositionsQuery {
   readonly sort: WalletSort;
   readonly order: 'asc' | 'desc';
   readonly combos: boolean;
-  /** null: all positions; otherwise the first MAX_POSITIONS in that order are filtered. */
+  /** null: all positions; otherwise the first MAX_POSITIONS of `selection` in that order are filtered. */
   readonly predicate: ((position: FilterablePosition) => boolean) | null;
+  readonly selection: PositionSelection;
   /** Path template of the route, part of its cursors. */
   readonly endpoint: string;
   readonly offset: number;
@@ -133,7 +135,9 @@ export function createWalletPositionPages(deps: {
     return { rows, hasMore, cursor: next };
   };
   const readOrder = async (query: WalletPositionsQuery): Promise<readonly Entry[]> => {
-    const [row] = await tables.rows<WalletOrderRow>(walletOrderSql(query.wallet, query, MAX_POSITIONS));
+    const [row] = await tables.rows<WalletOrderRow>(
+      walletOrderSql(query.wallet, query, query.selection, MAX_POSITIONS),
+    );
     return (row?.tokens ?? []).map((tokenId, n) => ({
       tokenId,
       size: BigInt(row?.sizes[n] ?? 0),
@@ -177,7 +181,8 @@ export function createWalletPositionPages(deps: {
         const cached = await cache.get(pageName, maxAgeMs, () => readRows(query));
         return { ...cached, value: { ...cached.value, positions: await positionsOf(cached.value.rows) } };
       }
-      const cached = await cache.get(name, maxAgeMs, () => readOrder(query));
+      const { tokens, shares } = query.selection;
+      const cached = await cache.get(`${name} ${shares} ${tokens}`, maxAgeMs, () => readOrder(query));
       const page = await readMatching(query, cached.value, predicate);
       return { ...cached, value: { ...page, positions: await positionsOf(page.rows) } };
     },

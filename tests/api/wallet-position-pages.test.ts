@@ -5,7 +5,7 @@ import { type RankValue, rankCursor } from '../../api/pagination/ranked-page.js'
 import type { PositionWithMetadata } from '../../api/positions/position.js';
 import type { PositionReader } from '../../api/positions/reader.js';
 import { createWalletPositionPages, type FilterablePosition } from '../../api/positions/wallet-position-pages.js';
-import { type WalletSort, walletSorts } from '../../api/positions/wallet-position-pages.sql.js';
+import { type PositionSelection, type WalletSort, walletSorts } from '../../api/positions/wallet-position-pages.sql.js';
 import { createReaders } from '../../api/readers.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql } from '../../api/tables/port.js';
@@ -54,6 +54,8 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const MAX_AGE_MS = 5_000;
+const everything = { tokens: null, shares: null } as const;
+const selections: Readonly<Record<string, PositionSelection>> = { held: { tokens: null, shares: 'held' } };
 const filters: Readonly<Record<string, ((position: FilterablePosition) => boolean) | null>> = {
   all: null,
   held: ({ size }) => size > 0n,
@@ -95,7 +97,17 @@ it.each(Object.keys(filters))(
           for (const combos of [true, false]) {
             const listed = all.filter((position) => combos || !isComboPosition(position.tokenId));
             const expected = inOrder(wanted === null ? listed : listed.filter(wanted), sort, order);
-            const query = { wallet, sort, order, combos, predicate: wanted, endpoint: '/list', limit: 4 } as const;
+            const selection = selections[filter] ?? everything;
+            const query = {
+              wallet,
+              sort,
+              order,
+              combos,
+              selection,
+              predicate: wanted,
+              endpoint: '/list',
+              limit: 4,
+            } as const;
             let cursor: string | undefined;
             for (let offset = 0; offset < 12; offset += 4) {
               const { value: byOffset } = await pages.page({ ...query, offset, cursor: undefined }, MAX_AGE_MS);
@@ -122,7 +134,7 @@ it('createWalletPositionPages reads a page with one statement and caches it', as
   const query = { wallet: trader, sort: 'size', order: 'desc', combos: true, endpoint: '/list', limit: 4 } as const;
   const statements = async (offset: number): Promise<number> => {
     sqlTexts = [];
-    await pages.page({ ...query, predicate: null, offset, cursor: undefined }, 7_000);
+    await pages.page({ ...query, selection: everything, predicate: null, offset, cursor: undefined }, 7_000);
     return sqlTexts.filter((sql) => sql.includes('FROM positions AS p FINAL')).length;
   };
   expect([await statements(1), await statements(1), await statements(5)]).toEqual([1, 0, 1]);
@@ -138,5 +150,27 @@ it('createWalletPositionPages rejects cursors with values that no position has',
     cursorOf(5n, `${1n << 256n}`),
     cursorOf(5n, 'x'),
   ])
-    await expect(pages.page({ ...query, predicate: null, offset: 0, cursor }, 0)).rejects.toThrow('bad_parameter');
+    await expect(
+      pages.page({ ...query, selection: everything, predicate: null, offset: 0, cursor }, 0),
+    ).rejects.toThrow('bad_parameter');
+});
+
+it('createWalletPositionPages finds the last positions of a wallet that has more than it reads at once', async () => {
+  const wallet = `0x${'88'.repeat(20)}`;
+  // 30,000 sold positions with gains, of which every tenth was redeemed, then a redeemed loss and a position that is held.
+  await engine.client.command(
+    `INSERT INTO positions (wallet, token_id, size, realized_pnl, first_at, last_at, last_redeemed_at, version, _offset)
+    SELECT '${wallet}', toUInt256(7000000 + number), if(number = 30001, 5, 0), if(number < 30000, 100, -100), toDateTime(${T}, 'UTC'), toDateTime(${T}, 'UTC'),
+      if(number % 10 = 0, toDateTime(${T}, 'UTC'), NULL), 1, number FROM numbers(30002)`,
+  );
+  const query = { wallet, sort: 'realized_pnl', order: 'desc', combos: false, endpoint: '/list', limit: 2 } as const;
+  const found = async (selection: PositionSelection, predicate: (position: FilterablePosition) => boolean) => {
+    const { value } = await pages.page({ ...query, selection, predicate, offset: 0, cursor: undefined }, 0);
+    return value.positions.map(({ tokenId }) => tokenId);
+  };
+  expect(await found({ tokens: null, shares: 'held' }, () => true)).toEqual(['7030001']);
+  expect(await found({ tokens: ['7030000', '1'], shares: null }, () => true)).toEqual(['7030000']);
+  const isLast = ({ tokenId }: FilterablePosition) => tokenId === '7030000';
+  expect(await found({ tokens: null, shares: 'redeemed' }, isLast)).toEqual(['7030000']);
+  expect(await found({ tokens: ['7030000'], shares: 'closed' }, () => true)).toEqual([]);
 });

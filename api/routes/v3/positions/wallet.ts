@@ -16,6 +16,7 @@ import {
   comboPositionSchema,
   positionFrom,
   positionSchema,
+  type Status,
   statuses,
   statusOf,
 } from './serialize.js';
@@ -48,6 +49,12 @@ const sortColumns: Readonly<Record<(typeof sorts)[number], WalletSort>> = {
   recent: 'last_at',
 };
 
+/** Which positions can have the status and the minimum value. */
+function sharesOf({ status, min_size }: { readonly status?: Status; readonly min_size?: bigint }) {
+  if (status === 'redeemed' || status === 'closed') return status;
+  return status !== undefined || (min_size ?? 0n) > 0n ? 'held' : null;
+}
+
 /** GET /v3/wallets/{address}/positions: open and closed positions of a wallet. */
 export function createWalletPositionsRoute(deps: {
   walletPositionPages: WalletPositionPages;
@@ -61,7 +68,7 @@ export function createWalletPositionsRoute(deps: {
     reads: ['positions', 'catalog'],
     summary: 'Positions of a wallet, open and closed',
     description:
-      '`next_cursor` continues after the last row: positions whose sort key does not change are listed exactly once. With `include_combos` combo positions follow the others; their amounts are text.',
+      '`next_cursor` continues after the last row: positions whose sort key does not change are listed exactly once. With `include_combos` combo positions follow the others; their amounts are text. Of more than 20,000 positions of a wallet that a filter may select, the first in the order are searched.',
     params: z.object({ address: v3.address }),
     query: z.object({
       status: statusParam,
@@ -115,6 +122,7 @@ export function createWalletPositionsRoute(deps: {
           sort: sortColumns[query.sort],
           order: query.order,
           combos: query.include_combos,
+          selection: { tokens: named, shares: sharesOf(query) },
           predicate: query.status === undefined && among === null && query.min_size === undefined ? null : matches,
           endpoint: context.endpoint,
           offset: query.offset,

@@ -209,20 +209,19 @@ export const groupsTrades = (query: { readonly group_by?: string | undefined }):
   query.group_by === 'user_trade' || query.group_by === 'transaction_hash';
 
 /**
- * Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. In a list of trades the
+ * Filter for a wallet's fills. Grouped lists read only the wallet's own orders: those rows already include the matched makers' fills. In a grouped list the
  * role of a row says whether that order was the taker's.
  */
 export function walletFilterOf(address: string, query: WalletTradesQuery, chosen: TokenChoice | null): FillFilter {
   const filter = { ...filterOf(query, chosen), wallets: [address], versions: withoutCombos };
-  if (groupsTrades(query))
+  if (query.group_by !== undefined)
     return {
       ...filter,
       role: 'maker',
       matchesOnly: filter.matchesOnly || query.side === 'maker',
       takerOrdersOnly: query.side === 'taker',
     };
-  if (query.side !== 'both') return { ...filter, role: query.side };
-  return { ...filter, role: query.group_by === undefined ? null : 'maker' };
+  return { ...filter, role: query.side === 'both' ? null : query.side };
 }
 
 interface ComboSelection {
