@@ -19,6 +19,7 @@ interface ErrorFormat {
   /** Message for an undeclared query parameter; `advice` begins in lower case. */
   readonly unknownParameter: (name: string, advice: string) => string;
   readonly upstream: readonly [status: number, text: string];
+  readonly loading: (message: string) => ErrorResponse['body'];
   readonly internal: string;
 }
 
@@ -43,6 +44,10 @@ function suggestionFor({ nearest, known }: Extract<Failure, { kind: 'unknown_par
   return known.length === 0 ? 'this endpoint takes none' : `use ${known.join(', ')}`;
 }
 
+/** Clients of /clobv2 recognise 5xx by it. */
+const PROVIDER_ERROR = 'temporary_data_provider_error';
+const loadingMessage: ErrorFormat['loading'] = (message) => ({ error: message });
+
 const v1: ErrorFormat = {
   missingKey: [401, 'Missing or invalid API key. Use x-api-key header or ?key= param.'],
   unknownKey: [403, 'Invalid or inactive API key.'],
@@ -54,6 +59,7 @@ const v1: ErrorFormat = {
   notFound: 'Not found.',
   unknownParameter: unknownParameterSentence,
   upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
+  loading: loadingMessage,
   internal: 'Internal server error.',
 };
 
@@ -77,6 +83,7 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
     notFound: 'Not found.',
     unknownParameter: unknownParameterSentence,
     upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
+    loading: loadingMessage,
     internal: 'Internal server error.',
   },
   v2x: {
@@ -87,6 +94,7 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
     notFound: 'Not found.',
     unknownParameter: unknownParameterSentence,
     upstream: [502, 'upstream error, retry shortly'],
+    loading: loadingMessage,
     internal: 'internal error',
   },
   v3: {
@@ -97,6 +105,7 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
     notFound: 'not found',
     unknownParameter: unknownParameterPhrase,
     upstream: [503, 'temporarily unavailable, retry shortly'],
+    loading: loadingMessage,
     internal: 'internal error',
   },
   clobv2: {
@@ -106,7 +115,8 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
     rateLimited: resetAtBody,
     notFound: 'not found',
     unknownParameter: unknownParameterPhrase,
-    upstream: [503, 'temporary_data_provider_error'],
+    upstream: [503, PROVIDER_ERROR],
+    loading: (detail) => ({ error: PROVIDER_ERROR, detail }),
     internal: 'internal error',
   },
 };
@@ -191,7 +201,7 @@ export function renderFailure(apiGroup: ApiGroup, failure: Failure): ErrorRespon
       return respond(status, { error, ...detail }, { 'retry-after': String(failure.retryAfterS) });
     }
     case 'loading':
-      return respond(503, { error: failure.message }, { 'retry-after': String(failure.retryAfterS) });
+      return respond(503, format.loading(failure.message), { 'retry-after': String(failure.retryAfterS) });
     case 'overloaded':
       return respond(
         503,

@@ -163,7 +163,7 @@ describe('GET /clobv2/neg-risk/events', () => {
       closed: true,
       end_date: '2027-09-30T00:00:00+00:00',
       volume_all_time: '90.500000',
-      image: null,
+      image: 'https://img.example/x.jpg',
     });
     expect(await get(`neg-risk/events/${negRiskMarket}/children?limit=1`)).toMatchObject({ count: 1 });
     expect(await get(`neg-risk/events/${hex32(9)}/children`)).toMatchObject({ count: 0, children: [] });

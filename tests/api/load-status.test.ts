@@ -50,14 +50,15 @@ describe('routes while tables load', () => {
     ['/v1/wallets/trades', 'v1'],
     ['/clobv2/trades', 'clobv2'],
     ['/v2/onchain/trades', 'v2'],
-  ])('%s returns 503 with a message and Retry-After while its table is empty', async (path) => {
+  ])('%s returns 503 with a message and Retry-After while its table is empty', async (path, group) => {
     loading = tablesWith({ fills: { state: 'empty', percent: 0 } });
     const response = await api.get(path, key);
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('5');
-    expect(response.body).toEqual({
-      error: 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.',
-    });
+    const message = 'Trades are still loading: 0 % of the history is loaded. Try again in 5 seconds.';
+    expect(response.body).toEqual(
+      group === 'clobv2' ? { error: 'temporary_data_provider_error', detail: message } : { error: message },
+    );
   });
 
   it('of a pool return all wallets as pending while the history loads, with the progress header', async () => {

@@ -112,6 +112,10 @@ describe('GET /v3/wallets/{address}/trades', () => {
       [tx(3), 'maker'],
       [tx(1), 'maker'],
     ]);
+    const ordersOf = async (side: string) =>
+      (await get(wallet(`group_by=order_hash&side=${side}`))).trades.map((row) => row.order_hash);
+    expect(await ordersOf('taker')).toEqual([order(7), order(4)]);
+    expect(await ordersOf('maker')).toEqual([order(1)]);
     const bobs = await get(wallet('group_by=user_trade', bob));
     expect(bobs.trades.map((row) => [row.direction, row.amount_usd, row.fee])).toEqual([
       ['SELL', 9, 0],

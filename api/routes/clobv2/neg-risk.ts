@@ -50,19 +50,20 @@ const childSchema = z.object({
 });
 const VOLUME_PLACES = 6;
 
-const childFrom = (row: ChildRow): z.input<typeof childSchema> => ({
+/** All children share title, slug, image and end of their event; of an event that the catalogue lacks, each has its own. */
+const childFrom = (row: ChildRow, event: NegRiskEventRow | undefined): z.input<typeof childSchema> => ({
   parent_id: row.parent,
   child_condition_id: row.condition_id,
   outcome_title: row.outcome_title,
   question: row.question,
   slug: row.slug,
-  event_title: row.event_title,
-  event_slug: row.event_slug,
+  event_title: event?.title ?? row.event_title,
+  event_slug: event?.slug ?? row.event_slug,
   active: boolFrom(row.active),
   closed: boolFrom(row.closed),
-  end_date: endDate(row.end_ms),
+  end_date: endDate(event === undefined ? row.end_ms : event.end_ms),
   volume_all_time: row.volume.toFixed(VOLUME_PLACES),
-  image: row.image,
+  image: event === undefined ? row.image : event.image,
 });
 
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
@@ -199,8 +200,12 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache
       },
     },
     async handler({ params: { parent_id }, query }) {
-      const rows = await tables.rows<ChildRow>(childrenSql([parent_id], query.limit));
-      return { body: { parent_id, source: SOURCE, count: rows.length, children: rows.map(childFrom) } };
+      const [rows, [event]] = await Promise.all([
+        tables.rows<ChildRow>(childrenSql([parent_id], query.limit)),
+        tables.rows<NegRiskEventRow>(negRiskEventsSql([parent_id])),
+      ]);
+      const children = rows.map((row) => childFrom(row, event));
+      return { body: { parent_id, source: SOURCE, count: rows.length, children } };
     },
   });
 
