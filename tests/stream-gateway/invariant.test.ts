@@ -22,7 +22,7 @@ type Step =
   | { readonly do: 'flood'; readonly count: number }
   | { readonly do: 'update'; readonly client: number; readonly add: Items; readonly remove: Items }
   | { readonly do: 'stall' | 'read' | 'reconnect'; readonly client: number }
-  | { readonly do: 'restart' };
+  | { readonly do: 'restart' | 'replayed' };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -51,6 +51,8 @@ const COMPLETE: [SubscribeRequest[], Step[]] = [
         { kind: 'settlement', wallets: ['0xbb'] },
       ],
     },
+    // A replay waits for its reader; only live events are skipped.
+    { do: 'replayed' },
     { do: 'stall', client: 0 },
     { do: 'flood', count: 80 },
     { do: 'read', client: 0 },
@@ -106,6 +108,7 @@ describe('a filtered stream', () => {
             let processed = 0;
             let unexpectedClose: number | null = null;
             let id = '';
+            let isLive = false;
             let pending: Readonly<Record<string, unknown>> | null = null;
             const read = () => {
               const frames = connection?.frames ?? [];
@@ -115,6 +118,7 @@ describe('a filtered stream', () => {
                   unknown
                 >;
                 if (type === 'error') throw new Error(JSON.stringify(frame));
+                if (type === 'caught_up') isLive = true;
                 if (type === 'subscribed') id = frame.subscription_id as string;
                 if (type === 'skipped') {
                   skipped.push({ from: frame.from_seq as number, to: frame.to_seq as number });
@@ -144,6 +148,7 @@ describe('a filtered stream', () => {
               });
               processed = 0;
               id = '';
+              isLive = false;
               const filters = { ...segments.at(-1)?.filters, since_seq: `${EPOCH}:${position}` };
               connection.send({ action: 'subscribe', type: request.type, filters, on_slow: 'skip' });
             };
@@ -159,6 +164,7 @@ describe('a filtered stream', () => {
               resume: () => connection?.socket.resume(),
               disconnect,
               connect,
+              replayed: () => until(() => isLive),
               caughtUp: () => until(() => position >= stream.head()),
               async update(add: Items, remove: Items) {
                 connection?.socket.resume();
@@ -213,6 +219,7 @@ describe('a filtered stream', () => {
               } else if (one.do === 'update') await at(one.client).update(one.add, one.remove);
               else if (one.do === 'stall') at(one.client).stall();
               else if (one.do === 'read') at(one.client).resume();
+              else if (one.do === 'replayed') for (const each of clients) await each.replayed();
               else if (one.do === 'reconnect') {
                 at(one.client).disconnect();
                 await at(one.client).connect();

@@ -205,7 +205,7 @@ export async function startProduct(
 }
 
 /** Resolves when the start-up text is printed; fails with the output when the supervisor ends before. */
-export async function untilUp(product: Product, timeoutMs = 90_000): Promise<void> {
+export async function untilUp(product: Product, timeoutMs = 180_000): Promise<void> {
   await eventually(
     'the start-up text',
     async () => {
