@@ -1,4 +1,5 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cpSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../telemetry/logger.js';
@@ -42,7 +43,8 @@ export async function startTestClickHouse(
   const owners = options.owners ?? [{ user: 'default', password: '' }];
   const [first] = owners as [OwnerAccount];
   const dataDir = await mkdtemp(join(tmpdir(), 'oddstream-clickhouse-'));
-  if (options.template !== undefined) await cp(options.template, dataDir, { recursive: true });
+  // In one thread: asynchronously, 800 files take four times the processor time.
+  if (options.template !== undefined) cpSync(options.template, dataDir, { recursive: true });
   const server = await startEmbeddedServer({
     dataDir,
     host: '127.0.0.1',

@@ -15,19 +15,30 @@ function nextPageOf(body: Body): string | null {
 
 const MAX_PAGES = 1_000;
 
-/** All pages of a list by its cursors. `path`: whole, or the query alone, as `read` takes it; `between` runs after each page but the last. Throws if the list does not end. */
+/** The pages of a list by its cursors. `path`: whole, or the query alone, as `read` takes it. Throws if the list does not end. */
+export async function* pagesOf<Page extends object>(
+  read: (path: string) => Promise<Page>,
+  path: string,
+): AsyncGenerator<Page, void> {
+  let next: string | null = '';
+  for (let count = 0; next !== null; count++) {
+    if (count > MAX_PAGES) throw new Error(`${path} does not end`);
+    const page: Page = await read(next === '' ? path : `${path}${/[?=]/.test(path) ? '&' : '?'}${next}`);
+    next = nextPageOf(page as Body);
+    yield page;
+  }
+}
+
+/** All pages of a list, as `pagesOf`; `between` runs after each page but the last. */
 export async function walkPages<Page extends object>(
   read: (path: string) => Promise<Page>,
   path: string,
   between: () => Promise<unknown> = async () => undefined,
 ): Promise<Page[]> {
   const pages: Page[] = [];
-  for (let next: string | null = ''; next !== null; ) {
-    const page: Page = await read(next === '' ? path : `${path}${/[?=]/.test(path) ? '&' : '?'}${next}`);
+  for await (const page of pagesOf(read, path)) {
     pages.push(page);
-    next = nextPageOf(page as Body);
-    if (next !== null) await between();
-    if (pages.length > MAX_PAGES) throw new Error(`${path} does not end`);
+    if (nextPageOf(page as Body) !== null) await between();
   }
   return pages;
 }
