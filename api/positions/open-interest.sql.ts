@@ -31,9 +31,12 @@ export const conditionOpenInterestSql = (conditionId: string, gaplessFromS: numb
   params: { condition: conditionId, gapless_from: gaplessFromS },
 });
 
-/** Open interest of all conditions; complete only if that of each condition is. */
+/**
+ * Open interest of all conditions; complete only if that of each condition is. Without combos: splits, merges and redemptions by their own modules are not
+ * in the table.
+ */
 export const totalOpenInterestSql = (gaplessFromS: number): Sql => ({
-  text: `SELECT toString(sum(o.amount)) AS net, countIf(NOT ${isComboSql('o.token_id')} AND o.token_id NOT IN (${fullyKnown})) = 0 AS complete, 0 AS tokens
-      FROM open_interest AS o`,
+  text: `SELECT toString(sum(o.amount)) AS net, countIf(o.token_id NOT IN (${fullyKnown})) = 0 AS complete, 0 AS tokens
+      FROM open_interest AS o WHERE NOT ${isComboSql('o.token_id')}`,
   params: { gapless_from: gaplessFromS },
 });

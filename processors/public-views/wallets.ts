@@ -172,7 +172,7 @@ const pnlEvents: PublicView = {
 
 const walletDays: PublicView = {
   name: 'wallet_days',
-  summary: 'One row per wallet and UTC day on which a position of the wallet changed.',
+  summary: 'One row per wallet and UTC day with a fill, a realized result or a fee.',
   key: ['wallet', 'day'],
   fastBy: ['wallet'],
   freshness: 'Seconds behind final blocks; the newest day grows.',

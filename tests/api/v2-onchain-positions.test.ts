@@ -3,7 +3,21 @@ import type { ApiHarness } from '../support/api.js';
 import { activityOf, dave, insertAccounts } from '../support/positions.js';
 import { startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
-import { alice, bob, carol, hail, rain, rainNo, rainYes, snow, snowNo, snowYes, T } from '../support/venue.js';
+import {
+  alice,
+  bob,
+  carol,
+  comboCondition,
+  comboYes,
+  hail,
+  rain,
+  rainNo,
+  rainYes,
+  snow,
+  snowNo,
+  snowYes,
+  T,
+} from '../support/venue.js';
 
 let api: ApiHarness;
 let key: string;
@@ -38,6 +52,8 @@ describe('/v2/onchain', () => {
       event(rain.conditionId, rainYes, 'split', 10_000_000n),
       event(rain.conditionId, rainYes, 'redemption', -9_900_000n),
       event(hail.conditionId, hail.tokenIds[0], 'merge', -7_000_000n),
+      // Its split by a module of combos is in no table of money.
+      event(comboCondition, comboYes, 'redemption', -1_000_000_000n),
     ]);
     // Split 200, and 50 minted by a match. Only the last events of Hail are recorded.
     expect(await get(`markets/${snow.conditionId}/oi`)).toEqual({

@@ -110,7 +110,7 @@ export function createOpenInterestRoutes(deps: {
     path: '/v2/onchain/oi',
     reads: ['chain'],
     summary: 'Open interest of all markets',
-    description: INCOMPLETE_HISTORY_NOTE,
+    description: `Collateral of all complete sets, without combos. ${INCOMPLETE_HISTORY_NOTE}`,
     success: {
       description: 'The sum',
       schema: z.object({ source: z.literal(SOURCE), ...sums }),
