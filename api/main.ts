@@ -118,9 +118,9 @@ runProcess({
       pools,
       rateLimitStore: rateWindow.store,
       usedUpUntil: config.usageEnforcement ? createUsedUpUntil(accounts) : null,
-      meter: ({ caller, billable }) => {
+      meter: ({ caller, billable, requests }) => {
         metered.inc({ plan: caller.plan, billable: String(billable) });
-        if (billable) usage.add(caller, 'api_requests', 1);
+        if (billable) usage.add(caller, 'api_requests', requests);
       },
       progress,
       logger,

@@ -159,7 +159,9 @@ export function createApp(deps: AppDeps): Express {
     response.locals.caller = caller;
     const gated = route.feature !== undefined && !caller.terms.features[route.feature];
     const nowMs = deps.nowMs();
-    const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs });
+    const requests = gated ? 1 : (route.requestsOf?.(queryOf(request)) ?? 1);
+    response.locals.requests = requests;
+    const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs, requests });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (verdict.rejection !== null) throw verdict.rejection;
     const usedUpUntilMs =
@@ -199,7 +201,8 @@ export function createApp(deps: AppDeps): Express {
         const caller = response.locals.caller as Caller | undefined;
         if (caller === undefined || !response.writableFinished) return;
         const completedAtMs = deps.nowMs();
-        deps.meter({ caller, route: route.path, status, completedAtMs, billable: isBillable(status) });
+        const requests = (response.locals.requests as number | undefined) ?? 1;
+        deps.meter({ caller, route: route.path, status, completedAtMs, billable: isBillable(status), requests });
       });
     };
     app[route.method](path, async (request, response) => {

@@ -86,6 +86,8 @@ interface RouteCommon {
   readonly bodyLimitBytes?: number;
   /** Also counts in the trade-history bucket. */
   readonly isHeavy?: boolean;
+  /** How many requests it counts as, for the limits per minute and for the bill; default: one. */
+  readonly requestsOf?: (query: URLSearchParams) => number;
   /** Parameter names by alias. If a request has both, their values must be equal. */
   readonly aliases?: Aliases;
   /** Ignores unknown query parameters: monitors and load balancers add their own. */

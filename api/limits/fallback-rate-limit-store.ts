@@ -21,18 +21,18 @@ export function createFallbackRateLimitStore(deps: {
   let warnedMs = Number.NEGATIVE_INFINITY;
   /** Time from which the failing store is tried again; null while it works. */
   let retryMs: number | null = null;
-  const takeLocally: RateLimitStore['take'] = (buckets, nowMs) => {
+  const takeLocally: RateLimitStore['take'] = (...request) => {
     fallbacks.inc();
-    return deps.local.take(buckets, nowMs);
+    return deps.local.take(...request);
   };
   return {
-    async take(buckets, nowMs) {
+    async take(buckets, nowMs, requests) {
       if (retryMs !== null) {
-        if (nowMs < retryMs) return takeLocally(buckets, nowMs);
+        if (nowMs < retryMs) return takeLocally(buckets, nowMs, requests);
         retryMs = nowMs + RETRY_INTERVAL_MS;
       }
       try {
-        const admission = await deps.shared.take(buckets, nowMs);
+        const admission = await deps.shared.take(buckets, nowMs, requests);
         up.set(1);
         retryMs = null;
         return admission;
@@ -46,7 +46,7 @@ export function createFallbackRateLimitStore(deps: {
             'shared rate-limit store unavailable: limits apply per instance until it responds',
           );
         }
-        return takeLocally(buckets, nowMs);
+        return takeLocally(buckets, nowMs, requests);
       }
     },
   };

@@ -8,13 +8,15 @@ const WINDOW = 1000;
 /** Second implementation with a plain list per bucket: a request at t counts until t + window. */
 function naiveStore() {
   const times = new Map<string, number[]>();
-  return (buckets: readonly RateLimitBucket[], nowMs: number) => {
+  return (buckets: readonly RateLimitBucket[], nowMs: number, requests: number) => {
     const lists = buckets.map((bucket) => (times.get(bucket.key) ?? []).filter((time) => time + WINDOW > nowMs));
-    const allowed = buckets.every((bucket, index) => (lists[index] ?? []).length < bucket.limit);
+    const allowed = buckets.every((bucket, index) => (lists[index] ?? []).length + requests <= bucket.limit);
     const states = buckets.map((bucket, index) => {
-      const list = [...(lists[index] ?? []), ...(allowed ? [nowMs] : [])];
+      const list = [...(lists[index] ?? []), ...(allowed ? Array<number>(requests).fill(nowMs) : [])];
       times.set(bucket.key, list);
-      const oldest = list[Math.max(0, list.length - bucket.limit)];
+      // The request fits once the first of them that are too many leaves the window.
+      const oldest =
+        list[allowed ? 0 : Math.max(0, Math.min(list.length - 1, list.length + requests - bucket.limit - 1))];
       return {
         limit: bucket.limit,
         remaining: Math.max(0, bucket.limit - list.length),
@@ -30,6 +32,7 @@ describe('createMemoryRateLimitStore', () => {
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 400 }),
       both: fc.boolean(),
+      requests: fc.constantFrom(1, 1, 1, 2, 5),
       account: fc.constantFrom('a', 'b'),
     });
     await fc.assert(
@@ -37,10 +40,10 @@ describe('createMemoryRateLimitStore', () => {
         const window = createMemoryRateLimitStore({ windowMs: WINDOW });
         const rule = naiveStore();
         let nowMs = 5_000;
-        for (const { wait, both, account } of steps) {
+        for (const { wait, both, account, requests } of steps) {
           nowMs += wait;
           const buckets = [{ key: `s:${account}`, limit: 20 }, ...(both ? [{ key: `h:${account}`, limit: 3 }] : [])];
-          expect(await window.take(buckets, nowMs)).toEqual(rule(buckets, nowMs));
+          expect(await window.take(buckets, nowMs, requests)).toEqual(rule(buckets, nowMs, requests));
         }
       }),
     );

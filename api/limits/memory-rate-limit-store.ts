@@ -57,14 +57,15 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
     get size() {
       return rings.size;
     },
-    async take(buckets, nowMs) {
+    async take(buckets, nowMs, requests = 1) {
       sweep(nowMs);
       const requested = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket) }));
       for (const { ring } of requested) dropExpired(ring, nowMs - ring.windowMs);
-      const allowed = requested.every(({ bucket, ring }) => ring.length < bucket.limit);
+      const allowed = requested.every(({ bucket, ring }) => ring.length + requests <= bucket.limit);
       const states = requested.map(({ bucket, ring }): RateLimitBucketState => {
-        if (allowed) push(ring, nowMs);
-        const over = Math.max(0, ring.length - bucket.limit);
+        if (allowed) for (let n = 0; n < requests; n += 1) push(ring, nowMs);
+        const missing = allowed ? 0 : ring.length + requests - bucket.limit - 1;
+        const over = Math.max(0, Math.min(missing, ring.length - 1));
         const freed = ring.length === 0 ? nowMs : (ring.times[(ring.start + over) % ring.times.length] ?? nowMs);
         return {
           limit: bucket.limit,

@@ -21,6 +21,9 @@ export interface RateLimitResult {
 
 /** Sliding-window counters, in memory of one process or shared between API instances through Redis. */
 export interface RateLimitStore {
-  /** Counts the request in every bucket, or in none if any bucket is full: a rejected request is not counted. */
-  take(buckets: readonly RateLimitBucket[], nowMs: number): Promise<RateLimitResult>;
+  /**
+   * Counts `requests` (default 1) in every bucket, or none if any bucket has no room for all of them: rejected requests are not counted. Then `resetMs` is when
+   * they fit.
+   */
+  take(buckets: readonly RateLimitBucket[], nowMs: number, requests?: number): Promise<RateLimitResult>;
 }

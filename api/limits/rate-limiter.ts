@@ -16,8 +16,11 @@ export interface RateLimitDecision {
 }
 
 export interface RateLimiter {
-  /** Counts one request of the caller. `heavy`: also counts in the trade-history bucket. */
-  admit(caller: Caller, request: { readonly heavy: boolean; readonly nowMs: number }): Promise<RateLimitDecision>;
+  /** Counts a request of the caller, by default as one. `heavy`: also counts in the trade-history bucket. */
+  admit(
+    caller: Caller,
+    request: { readonly heavy: boolean; readonly nowMs: number; readonly requests?: number },
+  ): Promise<RateLimitDecision>;
 }
 
 /** The stricter of two states: the lower remaining count, then the later reset. */
@@ -34,7 +37,11 @@ export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): 
       const standard = { key: `standard:${caller.accountId}`, limit: terms.standardPerMinute };
       const heavyLimit = request.heavy ? terms.heavyPerMinute : null;
       const heavy = heavyLimit === null ? [] : [{ key: `heavy:${caller.accountId}`, limit: heavyLimit }];
-      const { allowed, states } = await options.rateLimitStore.take([standard, ...heavy], request.nowMs);
+      const { allowed, states } = await options.rateLimitStore.take(
+        [standard, ...heavy],
+        request.nowMs,
+        request.requests,
+      );
       const [standardState, heavyState] = states;
       const fallback = { limit: standard.limit, remaining: 0, resetMs: request.nowMs + commonLimits.rateWindowMs };
       const first = standardState ?? fallback;

@@ -5,24 +5,26 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './port.js';
 
 /**
- * KEYS: one sorted set per bucket with a member per request, scored with its time. ARGV: now (ms), a unique id of this request, then per key its limit
- * and window (ms). Returns 1 (allowed) or 0, then per key the number of counted requests and the score of the one that expires next.
+ * KEYS: one sorted set per bucket with a member per request, scored with its time. ARGV: now (ms), a unique id of this request, how many it counts as,
+ * then per key its limit and window (ms). Returns 1 (allowed) or 0, then per key the number of counted requests and the score of the one that expires next.
  */
 const TAKE_LUA = `
-local now, request = tonumber(ARGV[1]), ARGV[2]
+local now, request, requests = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local allowed = 1
 for i, key in ipairs(KEYS) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[2 + 2 * i]))
-  if redis.call('ZCARD', key) >= tonumber(ARGV[1 + 2 * i]) then allowed = 0 end
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[3 + 2 * i]))
+  if redis.call('ZCARD', key) + requests > tonumber(ARGV[2 + 2 * i]) then allowed = 0 end
 end
 local result = {allowed}
 for i, key in ipairs(KEYS) do
   if allowed == 1 then
-    redis.call('ZADD', key, now, request)
-    redis.call('PEXPIRE', key, tonumber(ARGV[2 + 2 * i]) + 60000)
+    for n = 1, requests do redis.call('ZADD', key, now, request .. ':' .. n) end
+    redis.call('PEXPIRE', key, tonumber(ARGV[3 + 2 * i]) + 60000)
   end
   local counted = redis.call('ZCARD', key)
-  local over = math.max(0, counted - tonumber(ARGV[1 + 2 * i]))
+  local missing = 0
+  if allowed == 0 then missing = counted + requests - tonumber(ARGV[2 + 2 * i]) - 1 end
+  local over = math.max(0, math.min(missing, counted - 1))
   local next = redis.call('ZRANGE', key, over, over, 'WITHSCORES')
   result[#result + 1] = counted
   result[#result + 1] = tonumber(next[2] or now)
@@ -95,9 +97,9 @@ export function createRedisRateLimitStore(options: {
     async connect() {
       await client.connect();
     },
-    async take(buckets, nowMs) {
+    async take(buckets, nowMs, requests = 1) {
       const terms = buckets.flatMap((bucket) => [bucket.limit, bucket.windowMs ?? windowMs]);
-      const args = [nowMs, randomUUID(), ...terms].map(String);
+      const args = [nowMs, randomUUID(), requests, ...terms].map(String);
       const [allowed, ...numbers] = await withTimeout(client.take(buckets.map(redisKey), args));
       const states = buckets.map((bucket, index): RateLimitBucketState => {
         const { limit } = bucket;

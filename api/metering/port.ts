@@ -9,6 +9,8 @@ export interface CompletedRequest {
   readonly completedAtMs: number;
   /** False for responses that are not billed: rejected by authentication or a rate limit, or 5xx. */
   readonly billable: boolean;
+  /** How many requests it counts as. */
+  readonly requests: number;
 }
 
 /** Called exactly once per completed authenticated request. Must not throw and must not block. */

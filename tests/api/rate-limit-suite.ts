@@ -19,15 +19,16 @@ let names = 0;
 /** Naive implementation with a list per bucket: a request at t counts until t + window. */
 function naiveStore() {
   const times = new Map<string, number[]>();
-  return (buckets: readonly RateLimitBucket[], nowMs: number) => {
+  return (buckets: readonly RateLimitBucket[], nowMs: number, requests: number) => {
     const lists = buckets.map(({ key, windowMs = WINDOW }) =>
       (times.get(key) ?? []).filter((time) => time + windowMs > nowMs),
     );
-    const allowed = buckets.every(({ limit }, index) => (lists[index] ?? []).length < limit);
+    const allowed = buckets.every(({ limit }, index) => (lists[index] ?? []).length + requests <= limit);
     const states = buckets.map(({ key, limit, windowMs = WINDOW }, index) => {
-      const list = [...(lists[index] ?? []), ...(allowed ? [nowMs] : [])];
+      const list = [...(lists[index] ?? []), ...(allowed ? Array<number>(requests).fill(nowMs) : [])];
       times.set(key, list);
-      const oldest = list[Math.max(0, list.length - limit)];
+      // The request fits once the first of them that are too many leaves the window.
+      const oldest = list[allowed ? 0 : Math.max(0, Math.min(list.length - 1, list.length + requests - limit - 1))];
       return { limit, remaining: Math.max(0, limit - list.length), resetMs: (oldest ?? nowMs) + windowMs };
     });
     return { allowed, states };
@@ -41,6 +42,7 @@ export function describeRateLimitStore(open: () => Promise<RateLimitStore>, shar
     const step = fc.record({
       wait: fc.integer({ min: 0, max: 300 }),
       both: fc.boolean(),
+      requests: fc.constantFrom(1, 1, 1, 2, 5),
       account: fc.constantFrom('a', 'b:c'),
       instance: fc.nat(),
     });
@@ -49,12 +51,12 @@ export function describeRateLimitStore(open: () => Promise<RateLimitStore>, shar
         const run = `run${names++}`;
         const rule = naiveStore();
         let nowMs = Date.now();
-        for (const { wait, both, account, instance } of steps) {
+        for (const { wait, both, account, instance, requests } of steps) {
           nowMs += wait;
           const standard = { key: `standard:${run}${account}`, limit: 12 };
           const buckets = both ? [standard, { key: `heavy:${run}${account}`, limit: 3, windowMs: 400 }] : [standard];
           const window = windows[instance % windows.length] as RateLimitStore;
-          expect(await window.take(buckets, nowMs)).toEqual(rule(buckets, nowMs));
+          expect(await window.take(buckets, nowMs, requests)).toEqual(rule(buckets, nowMs, requests));
         }
       }),
       { numRuns: 40 },

@@ -171,6 +171,34 @@ describe('/v1/wallets/{addr}/positions', () => {
     expect(await errorOf(`${bob}/positions?redeemable=maybe`)).toEqual([400, 'Invalid redeemable. Use: true, false']);
   });
 
+  it('counts each of several wallets as a request, per minute and for the bill', async () => {
+    const own = await api.key('free');
+    const path = (wallets: readonly string[]) => `/v1/wallets/positions?wallets=${wallets.join(',')}`;
+    const many = Array.from({ length: 20 }, (_, n) => address(0x5000 + n));
+    const asked: unknown[] = [];
+    for (const wallets of [many, [carol, alice, carol.toUpperCase().replace('0X', '0x'), ''], many, many, [bob]]) {
+      const { status, headers } = await api.get(path(wallets), own);
+      asked.push([status, headers.get('x-ratelimit-remaining')]);
+    }
+    // 60 per minute: 20, 2 and 20 are served, 20 more are not, one is.
+    expect(asked).toEqual([
+      [200, '40'],
+      [200, '38'],
+      [200, '18'],
+      [429, '18'],
+      [200, '17'],
+    ]);
+    await expect
+      .poll(() => api.metered.slice(-5).map(({ requests, billable }) => [requests, billable]))
+      .toEqual([
+        [20, true],
+        [2, true],
+        [20, true],
+        [20, false],
+        [1, true],
+      ]);
+  });
+
   it('pages neither overlap nor skip while the wallet trades, and cached responses have an age', async () => {
     const frank = `0x${'f0'.repeat(20)}`;
     const bought = (block: number, token: number, shares: number) =>

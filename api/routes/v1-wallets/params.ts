@@ -47,16 +47,21 @@ export const paging = {
 export const cursor = cursorText('`next_cursor` of the previous page. New rows do not shift the pages.');
 export const nextCursor = z.string().nullable().meta({ description: 'Cursor of the next page; null on the last one.' });
 
+const listed = (text: string): string[] => {
+  const parts = text
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.trim());
+  return [...new Set(parts)].filter((part) => part !== '');
+};
+
+/** Number of wallets in a list as `parseWallets` reads it, from 1 to MAX_WALLETS. */
+export const countWallets = (text: string | null): number =>
+  Math.max(1, Math.min(MAX_WALLETS, listed(text ?? '').length));
+
 /** Parses up to `most` addresses: lower case, without duplicates. Throws ApiError for more, for none, and for malformed ones. */
 export const parseWallets = (text: string, name: string, most = MAX_WALLETS): string[] => {
-  const wallets = [
-    ...new Set(
-      text
-        .toLowerCase()
-        .split(',')
-        .map((part) => part.trim()),
-    ),
-  ].filter((part) => part !== '');
+  const wallets = listed(text);
   if (wallets.length === 0) throw badParameter(`Missing required query parameter '${name}'`);
   if (wallets.length > most) throw badParameter(`Too many wallets in '${name}'. Max ${most}`);
   const bad = wallets.find((wallet) => !ADDRESS.test(wallet));

@@ -13,7 +13,7 @@ import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import type { Readers } from '../../readers.js';
-import { cursor, MAX_WALLETS, nextCursor, paging, parseWallets, common as v1Common } from './params.js';
+import { countWallets, cursor, MAX_WALLETS, nextCursor, paging, parseWallets, common as v1Common } from './params.js';
 
 const CACHE_S = 15;
 const common = {
@@ -200,7 +200,8 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     path: '/v1/wallets/positions',
     reads: ['positions', 'catalog'],
     summary: 'Open positions of several wallets',
-    description: `Up to ${MAX_WALLETS} wallets. limit, offset and filters apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`.`,
+    requestsOf: (given) => countWallets(given.get('wallets')),
+    description: `Up to ${MAX_WALLETS} wallets, each of which counts as one request. limit, offset and filters apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`.`,
     query: query.extend({
       wallets: requiredText('wallets').meta({
         description: 'Addresses, comma-separated.',
