@@ -148,7 +148,8 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     path: '/v3/wallets/{address}/polyusd-flows',
     reads: ['wallet_events'],
     summary: 'Collateral that entered or left a wallet',
-    description: 'Totals are over all matching rows, not only this page.',
+    description:
+      'Totals are over all matching rows, not only this page. The ramps log the recipient only: a withdrawal to another address is listed there and is missing from the wallet that paid it.',
     params: z.object({ address: v3.address }),
     query: flowsQuery,
     aliases: timeRangeAliases('after', 'before'),
