@@ -28,13 +28,18 @@ export interface CopierDay {
 }
 
 const WINDOW = 'wallet = {wallet:String} AND timestamp >= {from_s:UInt32} AND timestamp < {to_s:UInt32}';
-const ownTokens = `SELECT arrayJoin(tokens) FROM wallet_activity FINAL WHERE ${WINDOW} AND action IN ('BUY', 'SELL')`;
+const ownTokens = `SELECT arrayJoin(tokens) AS token_id FROM wallet_activity FINAL WHERE ${WINDOW} AND action IN ('BUY', 'SELL')`;
+const liquidTokens = `SELECT token_id FROM token_candles_1h
+          WHERE token_id IN (SELECT arrayJoin(tokens) FROM wallet_activity FINAL WHERE ${WINDOW})
+            AND bucket >= toStartOfHour(toDateTime({from_s:UInt32}, 'UTC')) AND bucket < {to_s:UInt32}
+          GROUP BY token_id HAVING sum(usdc) >= {min_liquidity:UInt64}`;
 /** Cost or proceeds of the fill at the later price, ten-thousandths of base units, rounded down. */
 const later = 'intDiv(toInt256(later_usdc) * shares * 10000, greatest(later_shares, 1))';
 
 /**
  * The backtest under the copier's conditions per UTC day. A later price is that of the token's first fill (of a maker) at or after the delay. `fills` and
- * hourly candles are read for the wallet's own tokens only; liquidity counts whole hours that the window touches.
+ * hourly candles are read for the wallet's own tokens only; liquidity counts whole hours that the window touches. A settlement names both outcomes: that of
+ * the tokens that the wallet has traded counts, so that no settlement is copied without its fills.
  */
 export const copierSql = (
   window: { readonly wallet: string; readonly fromS: number; readonly toS: number },
@@ -48,11 +53,9 @@ export const copierSql = (
     FROM (
       SELECT timestamp, action, usdc, shares, action IN ('BUY', 'SELL') AS is_fill,
         {delay_s:UInt32} > 0 AND later_shares > 0 AS has_later, later_usdc, later_shares,
-        {min_liquidity:UInt64} = 0 OR hasAny(tokens, (SELECT groupArray(token_id) FROM (
-          SELECT token_id FROM token_candles_1h
-          WHERE token_id IN (SELECT arrayJoin(tokens) FROM wallet_activity FINAL WHERE ${WINDOW})
-            AND bucket >= toStartOfHour(toDateTime({from_s:UInt32}, 'UTC')) AND bucket < {to_s:UInt32}
-          GROUP BY token_id HAVING sum(usdc) >= {min_liquidity:UInt64}))) AS liquid
+        {min_liquidity:UInt64} = 0 OR hasAny(tokens, (SELECT groupArray(token_id) FROM (${liquidTokens}) WHERE token_id IN (${ownTokens})))
+          OR (NOT hasAny(tokens, (SELECT groupUniqArray(token_id) FROM (${ownTokens})))
+            AND hasAny(tokens, (SELECT groupArray(token_id) FROM (${liquidTokens})))) AS liquid
       FROM (
         SELECT timestamp, action, usdc, shares, tokens, tokens[1] AS token, toUnixTimestamp(timestamp) + {delay_s:UInt32} AS due_s
         FROM wallet_activity FINAL WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE')

@@ -11,6 +11,7 @@ const NOW_S = Date.UTC(2026, 9, 1) / 1000;
 const DAY_S = 86_400;
 const alice = address(0xa1);
 const bob = address(0xb0);
+const carol = address(0xc0);
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
 const [rain, dry, win, yes, no] = ['7001', '7002', '7003', '7004', '7005'] as const;
 
@@ -42,6 +43,9 @@ const history: readonly WalletActivity[] = [
   }),
   // Ten more than the window has.
   fill(NOW_S - 14 * DAY_S, 'SELL', yes, 30, 18),
+  // Carol buys the outcome that nobody else trades, and wins.
+  { ...fill(bought, 'BUY', dry, 1_000, 100), wallet: carol },
+  { ...at(more, { action: 'REDEEM', tokens: [rain, dry], amounts: null, usdc: usd(1_000) }), wallet: carol },
   // Not in the last 30 days.
   fill(NOW_S - 31 * DAY_S, 'SELL', win, 10, 5),
 ];
@@ -181,6 +185,9 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     expect(body).toMatchObject({ backtest_copy_pnl_usdc: 53.48, copier: { fills_below_liquidity: 2 } });
     const none = await get(`${alice}?min_liquidity_usd=23.100001`);
     expect(none.body).toMatchObject({ backtest_copy_pnl_usdc: 0, copier: { fills_below_liquidity: 5 } });
+    // Her outcome was not traded for as much; the other one, which her redemption also names, was.
+    const one = await get(`${carol}?min_liquidity_usd=23.1`);
+    expect(one.body).toMatchObject({ backtest_copy_pnl_usdc: 0, copier: { fills_below_liquidity: 1 } });
   });
 
   it('include_curve returns the cumulative cash flow per day', async () => {
