@@ -8,6 +8,7 @@ import { migrations } from '../../processors/migrations.js';
 import { fingerprint } from '../../processors/rebuild/fingerprint.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { createCodec } from '../../schemas/codec.js';
+import { addresses } from '../../schemas/primitives/venue.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind, Trade } from '../../schemas/types.gen.js';
 import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -204,7 +205,7 @@ it('wallet events have wallet, kind and subject; an invalid bit mask becomes a d
     tx_hash: hash(block),
     log_index: index,
   });
-  const condition = { collateral_token: address(9), condition_id: hash(0xc1) };
+  const condition = { collateral_token: addresses.usdcE, condition_id: hash(0xc1) };
   const converted = { stakeholder: address(1), market_id: hash(0xab), amount: 15_000_000n };
   const events: { kind: EventKind; value: { timestamp_ms: number } }[] = [
     { kind: 'position_split', value: { ...at(1, 0), ...condition, stakeholder: address(1), amount: 50n } as never },
