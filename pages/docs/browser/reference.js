@@ -128,6 +128,8 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
+// Since version 5.33 Swagger UI renders only the operations in view when there are 150 of them: a link to one then ends beside it now and then, and the
+// browser's search does not find the others. The version before is used.
 const reference = globalThis.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reference',
