@@ -45,7 +45,8 @@ export const copierSql = (
   window: { readonly wallet: string; readonly fromS: number; readonly toS: number },
   { slippageBps, delayS, minLiquidity }: CopierConditions,
 ): Sql => ({
-  text: `SELECT toUnixTimestamp(toStartOfDay(timestamp, 'UTC')) AS day_s, toString(sum(${cashSql})) AS actual,
+  text: `WITH (SELECT groupArray(token_id) FROM (${liquidTokens})) AS liquid_tokens, (SELECT groupUniqArray(token_id) FROM (${ownTokens})) AS own_tokens
+    SELECT toUnixTimestamp(toStartOfDay(timestamp, 'UTC')) AS day_s, toString(sum(${cashSql})) AS actual,
       toString(sumIf(if(is_fill AND has_later, if(action = 'BUY', -1, 1) * ${later}, ${cashSql} * 10000), liquid)) AS cash,
       toString(sumIf(if(is_fill AND has_later, intDiv(${slippageSql('{slippage_bps:UInt16}', later, 'toInt256(shares) * 10000')}, 10000), ${slippageSql('{slippage_bps:UInt16}')}), liquid)) AS slippage,
       toString(countIf(is_fill AND liquid AND NOT has_later AND {delay_s:UInt32} > 0)) AS without_next_fill,
@@ -53,9 +54,8 @@ export const copierSql = (
     FROM (
       SELECT timestamp, action, usdc, shares, action IN ('BUY', 'SELL') AS is_fill,
         {delay_s:UInt32} > 0 AND later_shares > 0 AS has_later, later_usdc, later_shares,
-        {min_liquidity:UInt64} = 0 OR hasAny(tokens, (SELECT groupArray(token_id) FROM (${liquidTokens}) WHERE token_id IN (${ownTokens})))
-          OR (NOT hasAny(tokens, (SELECT groupUniqArray(token_id) FROM (${ownTokens})))
-            AND hasAny(tokens, (SELECT groupArray(token_id) FROM (${liquidTokens})))) AS liquid
+        {min_liquidity:UInt64} = 0 OR hasAny(arrayIntersect(tokens, own_tokens), liquid_tokens)
+          OR (NOT hasAny(tokens, own_tokens) AND hasAny(tokens, liquid_tokens)) AS liquid
       FROM (
         SELECT timestamp, action, usdc, shares, tokens, tokens[1] AS token, toUnixTimestamp(timestamp) + {delay_s:UInt32} AS due_s
         FROM wallet_activity FINAL WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE')

@@ -27,7 +27,7 @@ export interface OrderBooks {
   /** Forgets tokens, and writes that their books are not followed. */
   drop(tokenIds: readonly string[]): void;
   /** The venue has no book of the token. */
-  hasNoBook(tokenId: string): void;
+  markMissing(tokenId: string): void;
   receive(message: VenueMessage, nowMs: number): void;
   /** Closes groups and repeats books that are due. */
   tick(nowMs: number): void;
@@ -219,7 +219,7 @@ export function createOrderBooks(deps: {
       repeatBooks(nowMs);
     },
     distrust: (tokenId, reason, nowMs) => tokens.get(tokenId)?.book.distrust(reason, nowMs),
-    hasNoBook: (tokenId) => tokens.get(tokenId)?.book.hasNone(),
+    markMissing: (tokenId) => tokens.get(tokenId)?.book.markMissing(),
     has: (tokenId) => tokens.has(tokenId),
     receivedMs: (tokenId) => tokens.get(tokenId)?.receivedMs ?? null,
     counts() {

@@ -23,7 +23,7 @@ export function createRepairs(deps: {
   fetch: (tokenId: string, reason: string, signal: AbortSignal) => Promise<(VenueMessage & { type: 'book' }) | null>;
   onBook: (book: VenueMessage & { type: 'book' }) => void;
   /** The venue has no book of the token; the request has ended. */
-  onNone: (tokenId: string) => void;
+  onMissing: (tokenId: string) => void;
   onFailed: (tokenId: string, error: unknown) => void;
   signal: AbortSignal;
   nowMs: () => number;
@@ -50,7 +50,7 @@ export function createRepairs(deps: {
         running.delete(tokenId);
         if (book === null) {
           without.add(tokenId);
-          deps.onNone(tokenId);
+          deps.onMissing(tokenId);
         } else {
           without.delete(tokenId);
           deps.onBook(book);

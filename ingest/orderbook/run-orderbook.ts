@@ -93,7 +93,7 @@ export async function runOrderBook(deps: {
   const repairs: Repairs = createRepairs({
     fetch: (tokenId, reason, own) => feed.fetchBook(tokenId, reason, own),
     onBook: (book) => onMessages([book]),
-    onNone: (tokenId) => books.hasNoBook(tokenId),
+    onMissing: (tokenId) => books.markMissing(tokenId),
     onFailed: (tokenId, error) => {
       failedRepairs.inc();
       totals.repair_failures++;

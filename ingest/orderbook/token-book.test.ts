@@ -178,7 +178,7 @@ describe('createTokenBook', () => {
   it('asks for a book again when a change comes after the venue had none', () => {
     const { outputs, requests, token, venue } = setUp();
     token.distrust('silent', START);
-    token.hasNone();
+    token.markMissing();
     expect(requests).toEqual(['silent']);
     token.receive(venue.change(START + 1, 'BUY', 300, '10'), START + 1);
     expect(requests).toEqual(['silent', 'no_book']);

@@ -76,7 +76,7 @@ export interface TokenBook {
    */
   distrust(reason: UnverifiedReason, nowMs: number): void;
   /** The venue answered the request: it has no book of the token. The next change requests one again. */
-  hasNone(): void;
+  markMissing(): void;
   verified(): boolean;
   bids(): readonly BookLevel[];
   asks(): readonly BookLevel[];
@@ -116,7 +116,7 @@ export function createTokenBook(deps: {
   assetId: string;
   facts: MarketFacts;
   emit: (output: BookOutput) => void;
-  /** The book is not the venue's: a fresh one is needed. Called once until a book arrives or `hasNone`. */
+  /** The book is not the venue's: a fresh one is needed. Called once until a book arrives or `markMissing`. */
   requestBook: (reason: UnverifiedReason) => void;
   /** Called for each verification. */
   onVerification?: (result: 'verified' | UnverifiedReason) => void;
@@ -307,7 +307,7 @@ export function createTokenBook(deps: {
       if (reason === 'silent') silent = true;
       if (verified || !requested) declareUnverified(reason, nowMs);
     },
-    hasNone() {
+    markMissing() {
       requested = false;
       sinceRequest = [];
     },

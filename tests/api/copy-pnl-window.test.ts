@@ -43,7 +43,7 @@ const history: readonly WalletActivity[] = [
   }),
   // Ten more than the window has.
   fill(NOW_S - 14 * DAY_S, 'SELL', yes, 30, 18),
-  // Carol buys the outcome that nobody else trades, and wins.
+  // Carol buys the outcome that no other wallet trades, and wins.
   { ...fill(bought, 'BUY', dry, 1_000, 100), wallet: carol },
   { ...at(more, { action: 'REDEEM', tokens: [rain, dry], amounts: null, usdc: usd(1_000) }), wallet: carol },
   // Not in the last 30 days.

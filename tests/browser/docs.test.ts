@@ -86,8 +86,7 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
       await page
         .locator('.opblock.is-open .samples')
         .first()
-        // Not a bound of the page: it takes its processor time, and beside other tests that can be longer than Playwright's default of 30 s.
-        .waitFor({ timeout: 90_000 })
+        .waitFor()
         .catch((error: Error) => {
           throw new Error(`${error.message}\n${complaints.join('\n')}\n${page.url()}`);
         });

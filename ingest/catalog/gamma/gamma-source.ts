@@ -72,7 +72,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   const checkIds = createIdCheck(metrics);
   /** Series and tags seen in their lists. The lists have more fields than the copies inside events, so these copies are not written. */
   const listed = new Set<string>();
-  /** All updates of before are known. */
+  /** All updates until then are known; Unix ms. */
   let updatedUntilMs = 0;
   let connected: boolean | null = null;
 
@@ -108,8 +108,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     });
   const find = createMarketFinder({ client, decodeEvents, reject, perSecond: options.findPerSecond });
   const rowsOf = (raws: readonly unknown[]): CatalogUpdate => ({ type: 'rows', rows: decodeEvents(raws) });
-  /** A walk through lists of events: what is updated while it goes on may be on pages that it has passed. */
-  const startWalk = () => {
+  /** One reading of lists of events: what is updated meanwhile may be on pages that have been read before. */
+  const startReading = () => {
     const startedMs = nowMs();
     let newestMs = 0;
     return {
@@ -136,7 +136,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         yield { type: 'rows', rows: page.flatMap((raw) => decodeListed(raw, what)) };
       }
     }
-    const walk = startWalk();
+    const reading = startReading();
     const since = new Date(nowMs() - times.closedLookbackMs).toISOString();
     const queries: readonly Query[] = [
       [['closed', 'false']],
@@ -145,8 +145,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         ['end_date_min', since],
       ],
     ];
-    for (const query of queries) for await (const page of eventPages(query, signal)) yield walk.page(page);
-    walk.end();
+    for (const query of queries) for await (const page of eventPages(query, signal)) yield reading.page(page);
+    reading.end();
   }
 
   async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
@@ -162,7 +162,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
 
   async function* changed(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
     const until = updatedUntilMs - OVERLAP_MS;
-    const walk = startWalk();
+    const reading = startReading();
     for (const closed of ['false', 'true']) {
       const query: Query = [
         ['closed', closed],
@@ -171,11 +171,11 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       ];
       const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_UPDATED_PAGES, signal };
       for await (const page of offsetPages(client, paging)) {
-        yield walk.page(page);
+        yield reading.page(page);
         if (page.every((raw) => (updatedMs(raw) ?? 0) <= until)) break;
       }
     }
-    walk.end();
+    reading.end();
   }
 
   /** Runs one step; a fault becomes a `connected: false` update. Returns whether the step succeeded. */

@@ -102,15 +102,15 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
         transaction = { logs: [], actions: createTransactionActions() };
         transactions.set(log.transactionHash, transaction);
       }
-      let decoded: DecodedLog | undefined;
+      // A malformed log also explains the transfers around it.
+      let explainsTransfers = true;
       try {
-        decoded = readLog(route, log, logIndex);
+        const decoded = readLog(route, log, logIndex);
+        explainsTransfers = !isWithoutCollateral(decoded);
+        if (explainsTransfers) transaction.logs.push(decoded);
       } finally {
-        // A malformed log also explains the transfers around it.
-        if (decoded === undefined || !isWithoutCollateral(decoded))
-          addAction(transaction.actions, route.contract, route.event);
+        if (explainsTransfers) addAction(transaction.actions, route.contract, route.event);
       }
-      if (!isWithoutCollateral(decoded)) transaction.logs.push(decoded);
     } catch (error) {
       if (!(error instanceof MalformedError)) throw error;
       report({ log, reason: `${route?.event ?? 'unknown event'}: ${error.message}` });
