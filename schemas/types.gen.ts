@@ -646,6 +646,8 @@ export interface ComboLifecycle {
   readonly amount: bigint | null;
   /** collateral received */
   readonly payout: bigint | null;
+  /** Transfer: who receives the position */
+  readonly recipient: string | null;
 }
 
 /** ConditionalTokens.ConditionPreparation. */

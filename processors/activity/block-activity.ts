@@ -151,7 +151,9 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
   ];
 }
 
-function transferActivity(event: PositionChange): WalletActivity[] {
+function transferActivity(
+  event: EventHeader & Pick<PositionChange, 'from' | 'to' | 'token_id' | 'amount'>,
+): WalletActivity[] {
   const { from, to, token_id, amount } = event;
   if (from === to || amount === 0n || amount >= MAX_AMOUNT) return [];
   const common = { tokens: [token_id], amounts: [amount] };
@@ -167,7 +169,7 @@ function transferActivity(event: PositionChange): WalletActivity[] {
 
 /** Activities of combo protocol steps that create, burn, redeem or transfer whole positions; other steps only change the composition of a position. */
 function comboActivity(event: ComboLifecycle): WalletActivity[] {
-  const { user, amount, source_position_ids: source, destination_position_ids: destination } = event;
+  const { user, amount, recipient, source_position_ids: source, destination_position_ids: destination } = event;
   if (user === null || amount === null || amount >= MAX_AMOUNT || isVenueContract(user)) return [];
   const common = { wallet: user, subject: event.condition_ids[0] ?? '' };
   const amounts = (ids: readonly string[]) => ids.map(() => amount);
@@ -199,7 +201,10 @@ function comboActivity(event: ComboLifecycle): WalletActivity[] {
         }),
       ];
     case 'Transfer':
-      return [activityRecord(event, { ...common, action: 'SEND', tokens: source, amounts: amounts(source) })];
+      // Without a recipient: events from before the field existed.
+      if (recipient === null)
+        return [activityRecord(event, { ...common, action: 'SEND', tokens: source, amounts: amounts(source) })];
+      return source.flatMap((token_id) => transferActivity({ ...event, from: user, to: recipient, token_id, amount }));
     default:
       return [];
   }

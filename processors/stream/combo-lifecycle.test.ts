@@ -66,6 +66,27 @@ describe('combo lifecycle frames', () => {
     expect(prepared[0]).toMatchObject({ wallets: [] });
   });
 
+  it('of a transfer name the recipient and are delivered to both wallets', () => {
+    const transfer = lifecycle({
+      action: 'Transfer',
+      user: '0xd1',
+      recipient: '0xd2',
+      condition_ids: [],
+      source_position_ids: [YES],
+      destination_position_ids: [YES],
+      legs: null,
+      amount: 5_000_000n,
+    });
+    const drafts = createDraftBuilder(emptyEnrichment).drafts({ kind: 'combo_lifecycle', value: transfer });
+    expect(frames(drafts)[0]?.data).toMatchObject({
+      user: '0xd1',
+      recipient: '0xd2',
+      position_ids: [YES],
+      side: 'YES',
+    });
+    expect(drafts[0]).toMatchObject({ wallets: ['0xd1', '0xd2'] });
+  });
+
   it('combo_approval contains the approval', () => {
     const [draft] = createDraftBuilder(emptyEnrichment).drafts({
       kind: 'combo_approval',

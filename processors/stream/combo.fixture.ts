@@ -135,6 +135,7 @@ export const lifecycle = (over: Partial<ComboLifecycle>): ComboLifecycle => ({
   legs: [leg1, leg2],
   amount: null,
   payout: null,
+  recipient: null,
   ...over,
 });
 export const definition = (subject_id: string, over: { legs?: string[]; legacy_id?: string }): AnyEvent => ({

@@ -106,6 +106,7 @@ export const comboLifecycle = eventFrame(
     detected_at: millis('Time of the block.'),
     action: z.enum(comboActions),
     user: wallet('The user; null if no log contains it.').nullable(),
+    recipient: wallet('Transfer: who receives the position.').optional(),
     combo_condition_id: hex('31 bytes.').optional(),
     condition_ids: z.array(hex('31 bytes.')),
     event_ids: z.array(hex('29 bytes.')),

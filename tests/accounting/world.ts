@@ -394,18 +394,33 @@ export class ScriptedVenue {
   }
 
   transfer(marketIndex: number, outcome: 0 | 1, from: number, to: number, amount: bigint): void {
-    const token = (this.markets[marketIndex % this.markets.length] as Market).tokens[outcome];
+    const { tokens, combo } = this.markets[marketIndex % this.markets.length] as Market;
+    const token = tokens[outcome];
     const [a, b] = [from, to].map((n) => this.wallets[n % this.wallets.length] as string) as [string, string];
     if (a === b || !this.can(a, token, amount)) return;
-    this.emit('position_change', {
-      operator: a,
-      from: a,
-      to: b,
-      token_id: token,
-      amount,
-      transfer_type: 'single',
-      batch_index: 0,
-    });
+    if (combo === true)
+      this.emit('combo_lifecycle', {
+        action: 'Transfer',
+        user: a,
+        recipient: b,
+        condition_ids: [],
+        event_ids: [],
+        source_position_ids: [token],
+        destination_position_ids: [token],
+        legs: null,
+        amount,
+        payout: null,
+      });
+    else
+      this.emit('position_change', {
+        operator: a,
+        from: a,
+        to: b,
+        token_id: token,
+        amount,
+        transfer_type: 'single',
+        batch_index: 0,
+      });
     this.move(a, token, -amount);
     this.move(b, token, amount);
     this.ledger.send(a, token, shares(amount));

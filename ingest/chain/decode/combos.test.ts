@@ -157,9 +157,9 @@ describe('combo protocol', () => {
         }),
       ).map(({ id, ...fact }) => fact),
     ).toMatchObject([
-      { kind: 'combo_lifecycle', action: 'Transfer', user: alice, source_position_ids: [YES], amount: 3n * M },
-      { kind: 'combo_lifecycle', action: 'Transfer', source_position_ids: [YES], amount: M },
-      { kind: 'combo_lifecycle', action: 'Transfer', source_position_ids: [NO], amount: 2n * M },
+      { action: 'Transfer', user: alice, recipient: bob, source_position_ids: [YES], amount: 3n * M },
+      { kind: 'combo_lifecycle', action: 'Transfer', recipient: bob, source_position_ids: [YES], amount: M },
+      { kind: 'combo_lifecycle', action: 'Transfer', recipient: bob, source_position_ids: [NO], amount: 2n * M },
     ]);
   });
 

@@ -20,6 +20,7 @@ const EMPTY_FIELDS: Omit<LifecycleFields, 'action'> = {
   legs: null,
   amount: null,
   payout: null,
+  recipient: null,
 };
 
 /** User of an action: the initiator or, for calls through the Router, the recipient. */
@@ -208,6 +209,7 @@ export function decodeComboTransfer(
       user: moved.from,
       ...EMPTY_FIELDS,
       action: 'Transfer',
+      recipient: moved.to,
       source_position_ids: [id.toString()],
       destination_position_ids: [id.toString()],
       amount: moved.values[index] ?? 0n,

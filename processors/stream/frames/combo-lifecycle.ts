@@ -36,6 +36,7 @@ export function comboLifecycleDraft(event: ComboLifecycle, context: ComboContext
       detected_at: event.timestamp_ms,
       action: event.action,
       user: event.user,
+      ...(event.recipient === null ? {} : { recipient: event.recipient }),
       ...(conditionId === undefined ? {} : { combo_condition_id: conditionId }),
       condition_ids: conditionIds,
       event_ids: event.event_ids,
@@ -53,7 +54,7 @@ export function comboLifecycleDraft(event: ComboLifecycle, context: ComboContext
       ...(side === undefined ? {} : { side }),
     },
     {
-      wallets: distinct(event.user),
+      wallets: distinct(event.user, event.recipient),
       ...(side === undefined ? {} : { side }),
       ...comboFilters({ conditionIds, eventIds: event.event_ids, positionIds: [...positions, ...(pair ?? [])] }, legs, {
         action: event.action,
