@@ -1,4 +1,7 @@
+import { isHash } from '../../schemas/primitives/hash.js';
+import { tokenPair } from '../../schemas/primitives/ids.js';
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
+import { collaterals } from '../../schemas/primitives/venue.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Names that select tokens; they are ANDed. */
@@ -38,12 +41,24 @@ const conditions: Readonly<Record<keyof NamedSelection, string>> = {
   eventId: 'event_id = {eventId:String}',
 };
 
-/** Conditions can be unknown to the catalogue but known to the chain; all other names exist only in the catalogue. */
-const source = ({ tokenId: _token, conditionId, ...catalogued }: NamedSelection): string =>
-  conditionId === undefined || Object.values(catalogued).some((value) => value !== undefined)
-    ? 'tokens FINAL'
-    : `(SELECT token_id, condition_id FROM tokens WHERE condition_id = {conditionId:String}
-        UNION DISTINCT SELECT token_id, condition_id FROM chain_tokens WHERE condition_id = {conditionId:String})`;
+/**
+ * Conditions can be unknown to the catalogue but known to the chain, by a log or only by fills of the tokens that derive from their id; all other names exist
+ * only in the catalogue.
+ */
+const source = (named: NamedSelection): string =>
+  isByCondition(named)
+    ? `(SELECT token_id, condition_id FROM tokens WHERE condition_id = {conditionId:String}
+        UNION DISTINCT SELECT token_id, condition_id FROM chain_tokens WHERE condition_id = {conditionId:String}
+        UNION DISTINCT SELECT token_id, {conditionId:String} FROM last_prices
+          WHERE token_id IN (SELECT toUInt256(arrayJoin({derivedTokens:Array(String)}))))`
+    : 'tokens FINAL';
+
+const isByCondition = ({ tokenId: _token, conditionId, ...catalogued }: NamedSelection): boolean =>
+  conditionId !== undefined && Object.values(catalogued).every((value) => value === undefined);
+
+/** The outcome tokens that a condition has with either collateral; none of a text that is no condition id. */
+const derivedTokens = (condition: string): readonly string[] =>
+  isHash(condition) ? collaterals.flatMap((collateral) => tokenPair(collateral, condition)) : [];
 
 /** Tag lists by SQL parameter; a market must have a tag of each list. */
 export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<string, readonly string[]> {
@@ -75,6 +90,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
     parts.push(conditions[name]);
     params[name] = value;
   }
+  if (isByCondition(named)) params.derivedTokens = derivedTokens(named.conditionId ?? '');
   const lists = tagListsOf(selection);
   for (const [name, tags] of lists) params[name] = tags;
   const boundLists = [...lists.keys()].map(bound);

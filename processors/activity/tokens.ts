@@ -1,9 +1,9 @@
 import { indexSetTokenId, tokenPair } from '../../schemas/primitives/ids.js';
 import { oldestTenth } from '../../schemas/primitives/oldest.js';
-import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
+import { collateralOfOracle, collaterals } from '../../schemas/primitives/venue.js';
 
 const CACHED_CONDITIONS = 20_000;
-const venueCollateral: ReadonlySet<string> = new Set([addresses.usdcE, addresses.wrappedCollateral]);
+const venueCollateral: ReadonlySet<string> = new Set(collaterals);
 
 /** Combo conditions have 31 bytes, others 32. */
 const COMBO_CONDITION_LENGTH = 64;

@@ -56,6 +56,9 @@ export function isVenueContract(address: string): boolean {
   return all.has(address);
 }
 
+/** Collaterals of outcome tokens. */
+export const collaterals = [addresses.usdcE, addresses.wrappedCollateral] as const;
+
 /** Collateral of a condition's outcome tokens: conditions of the neg-risk adapter use the wrapped collateral. */
 export function collateralOfOracle(oracle: string): Address {
   return oracle === addresses.negRiskAdapter ? addresses.wrappedCollateral : addresses.usdcE;

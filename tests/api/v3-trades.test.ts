@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { recordedTrades } from '../../schemas/primitives/recorded-ids.fixture.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { cursorWith } from '../support/page-walk.js';
+import { type FillInput, fillRow, insertFills } from '../support/rows.js';
 import {
   alice,
   bob,
@@ -9,6 +11,7 @@ import {
   comboCondition,
   comboYes,
   fillId,
+  fills,
   insertVenue,
   order,
   snow,
@@ -251,5 +254,18 @@ describe('the other /v3 fill lists', () => {
       // Per minute 1,500 heavy and 2,000 standard requests.
       expect((await api.get(path, starter)).headers.get('x-ratelimit-limit')).toBe('1500');
     }
+  });
+
+  it('finds the fills of a condition that neither the catalogue nor a log of the condition names', async () => {
+    const [recorded] = recordedTrades;
+    const { conditionId, tokenId } = recorded as (typeof recordedTrades)[number];
+    const other = order(0xc0);
+    for (const id of [conditionId, other]) expect(await idsOf(`/v3/trades?condition_id=${id}`)).toEqual([]);
+    const [like] = fills;
+    await insertFills(api.clickhouse, [fillRow({ ...(like as FillInput), tokenId, block: 105 })]);
+    expect((await get(`/v3/trades?condition_id=${conditionId}`)).trades).toMatchObject([{ token_id: tokenId }]);
+    expect((await get(wallet(`condition_id=${conditionId}`))).trades).toHaveLength(1);
+    for (const query of [`condition_id=${other}`, `condition_id=${conditionId}&market_slug=snow-lisbon-may`])
+      expect(await idsOf(`/v3/trades?${query}`)).toEqual([]);
   });
 });

@@ -4,9 +4,9 @@ import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { Codec } from '../../../schemas/codec.js';
 import { consumerGroups } from '../../../schemas/consumer-groups.js';
 import { tokenPair } from '../../../schemas/primitives/ids.js';
+import { collaterals } from '../../../schemas/primitives/venue.js';
 import { topics } from '../../../schemas/topics.js';
 import { tryDecode } from '../../../schemas/try-decode.js';
-import { addresses } from '../../chain/contracts.js';
 import type { SourceLog } from '../../shared/owned-log.js';
 import { pause } from '../../shared/pause.js';
 import { GammaRejectedError } from '../gamma/client.js';
@@ -96,10 +96,7 @@ export function createOnDemandMarkets(deps: {
   };
   const queue = createMissingMarketQueue({
     hasMarket: writer.hasMarket,
-    tokensOf: (condition) => [
-      ...tokenPair(addresses.usdcE, condition),
-      ...tokenPair(addresses.wrappedCollateral, condition),
-    ],
+    tokensOf: (condition) => collaterals.flatMap((collateral) => tokenPair(collateral, condition)),
     maxRequestIds: maxFindIds,
     lingerMs: times.lingerMs,
   });
