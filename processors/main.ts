@@ -49,7 +49,7 @@ runProcess({
     const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)));
     const deps = { log, codec, logger, metrics };
     const tableTasks = groups.includes('tables')
-      ? createTableTasks({
+      ? await createTableTasks({
           ...deps,
           ...{ config, connection, clickhouse, stores },
           loading: async () => Object.values(await runner.checks()).some((check) => check.loading === true),

@@ -3,6 +3,7 @@ import { type ClickHouse, createClickHouse } from '../infra/clickhouse/client.js
 import type { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { migrate } from '../infra/clickhouse/migrations.js';
 import type { Config } from '../infra/config/config.js';
+import { partitionsOf } from '../infra/log/partitions.js';
 import type { Log } from '../infra/log/port.js';
 import type { Logger } from '../infra/telemetry/logger.js';
 import type { Metrics } from '../infra/telemetry/metrics.js';
@@ -38,6 +39,7 @@ import { isChunkCommitted } from './sink/committed-chunk.js';
 import { createProgressWriter } from './sink/progress-table.js';
 import { createReconciler } from './sink/reconcile.js';
 import { createSink } from './sink/sink.js';
+import type { SinkDefinition } from './sink/sink-definition.js';
 import { socialSink } from './social/sink.js';
 import type { StateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
@@ -79,7 +81,7 @@ export interface TableTasks {
 }
 
 /** The tasks of the group `tables`. Those that write tables wait until `run` has created them. */
-export function createTableTasks(options: {
+export async function createTableTasks(options: {
   config: Config;
   log: Log;
   codec: Codec;
@@ -90,7 +92,7 @@ export function createTableTasks(options: {
   metrics: Metrics;
   /** Whether a task of this process is still loading history. */
   loading: () => Promise<boolean>;
-}): TableTasks {
+}): Promise<TableTasks> {
   const { config, log, codec, connection, clickhouse, stores, logger, metrics } = options;
   /** A task that runs a stateful processor with a local state store of the same name. */
   const statefulTask = (name: string, open: (deps: StatefulProcessorDeps) => StatefulProcessor): Task => ({
@@ -133,10 +135,47 @@ export function createTableTasks(options: {
     name,
     create: () => ({ run: withTables(create().run), check: async () => ({ ok: true }) }),
   });
+  const sinkTask = (definition: SinkDefinition, partition: number): Task => ({
+    name: `sink ${definition.name}/${definition.topic.name}/${partition}`,
+    create: () => {
+      const deps = { definition, partition, store: clickhouse, logger, metrics };
+      const reconciler = createReconciler(deps);
+      const sink = createSink({
+        ...deps,
+        log,
+        codec,
+        onCommitted: reconciler.recordCommitted,
+        progress,
+        chunkRecorder,
+        // Each server of a cluster has its own tables and progress.
+        isCommitted: clickhouse.cluster === undefined ? (chunk) => isChunkCommitted(clickhouse, chunk) : undefined,
+      });
+      return {
+        async run(runSignal) {
+          const work = (signal: AbortSignal) =>
+            runConcurrently(signal, (inner) => [sink.run(inner), reconciler.run(inner)]);
+          try {
+            await withTables(work)(runSignal);
+          } finally {
+            sink.removeMetrics();
+          }
+        },
+        async check() {
+          const { lag, lastError } = await sink.state();
+          return lagCheck(lag, lastError);
+        },
+      };
+    },
+  });
+  const pnlPartitions = await log.partitions(topics.pnlEvents.name);
+  const sinkTasks = async (definition: SinkDefinition): Promise<readonly Task[]> =>
+    (await partitionsOf(log, definition.topic)).map((partition) => sinkTask(definition, partition));
   const tasks: readonly Task[] = [
     statefulTask(consumerGroups.activity, createActivityProcessor),
-    ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
-      statefulTask(consumerGroups.positions(partition), (deps) => createPositionsProcessor({ ...deps, partition })),
+    ...(await partitionsOf(log, topics.positions)).map((partition) =>
+      statefulTask(consumerGroups.positions(partition), (deps) =>
+        createPositionsProcessor({ ...deps, partition, pnlPartitions }),
+      ),
     ),
     backgroundTask('leaderboards', () => {
       const deps = { clickhouse, logger, metrics, nowMs: Date.now };
@@ -184,44 +223,7 @@ export function createTableTasks(options: {
         await createHistoryTrimmer({ log, days, rawTopics, deleteTickRows, logger, metrics }).run(signal);
       },
     })),
-    ...sinkDefinitions.flatMap((definition) =>
-      Array.from(
-        { length: definition.topic.partitions },
-        (_, partition): Task => ({
-          name: `sink ${definition.name}/${definition.topic.name}/${partition}`,
-          create: () => {
-            const deps = { definition, partition, store: clickhouse, logger, metrics };
-            const reconciler = createReconciler(deps);
-            const sink = createSink({
-              ...deps,
-              log,
-              codec,
-              onCommitted: reconciler.recordCommitted,
-              progress,
-              chunkRecorder,
-              // Each server of a cluster has its own tables and progress.
-              isCommitted:
-                clickhouse.cluster === undefined ? (chunk) => isChunkCommitted(clickhouse, chunk) : undefined,
-            });
-            return {
-              async run(runSignal) {
-                const work = (signal: AbortSignal) =>
-                  runConcurrently(signal, (inner) => [sink.run(inner), reconciler.run(inner)]);
-                try {
-                  await withTables(work)(runSignal);
-                } finally {
-                  sink.removeMetrics();
-                }
-              },
-              async check() {
-                const { lag, lastError } = await sink.state();
-                return lagCheck(lag, lastError);
-              },
-            };
-          },
-        }),
-      ),
-    ),
+    ...(await Promise.all(sinkDefinitions.map(sinkTasks))).flat(),
   ];
 
   return {

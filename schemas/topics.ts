@@ -5,6 +5,7 @@ export interface Topic {
   readonly name: string;
   /** Contents of the record key. */
   readonly key: string;
+  /** On Kafka. A log on one machine has one partition per topic: partitions divide work among processes. */
   readonly partitions: number;
   /** null: unlimited. */
   readonly retentionMs: number | null;
@@ -238,3 +239,6 @@ export const topics = {
 } as const satisfies Record<string, Topic>;
 
 export const allTopics: readonly Topic[] = Object.values(topics);
+
+/** All topics as a log on one machine has them, with one partition each: twelve would mean twelve times as many small inserts. */
+export const topicsOnOneMachine: readonly Topic[] = allTopics.map((topic) => ({ ...topic, partitions: 1 }));

@@ -1,3 +1,4 @@
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log } from '../../infra/log/port.js';
 import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
@@ -13,12 +14,12 @@ export interface CommittedProgress {
 /** Committed progress by partition; empty if nothing is committed. */
 export type CommittedBySink = (sink: string) => ReadonlyMap<number, CommittedProgress>;
 
-export type ReadLog = Pick<Log, 'bounds' | 'lastRecord' | 'committed' | 'read'>;
+export type ReadLog = Pick<Log, 'partitions' | 'bounds' | 'lastRecord' | 'committed' | 'read'>;
 
 /** Per partition, the offset after the last record. Kafka's own end offset is larger: it counts transaction markers. */
-export function endOffsets(log: ReadLog, topic: { name: string; partitions: number }): Promise<readonly number[]> {
+export async function endOffsets(log: ReadLog, topic: { readonly name: string }): Promise<readonly number[]> {
   const of = async (partition: number) => ((await log.lastRecord(topic.name, partition))?.offset ?? -1) + 1;
-  return Promise.all(Array.from({ length: topic.partitions }, (_, partition) => of(partition)));
+  return Promise.all((await partitionsOf(log, topic)).map(of));
 }
 
 export const covers = (committed: ReadonlyMap<number, CommittedProgress>, ends: readonly number[]): boolean =>
@@ -29,9 +30,9 @@ export const fractionDone = (done: number, all: number): number => (all <= 0 ? 0
 export const committedRecords = (committed: ReadonlyMap<number, CommittedProgress>): number =>
   sum([...committed.values()].map(({ next }) => next));
 /** Next offset of each partition of a topic, including offsets of transaction markers. */
-export const nextOffsets = (log: ReadLog, topic: { name: string; partitions: number }): Promise<readonly number[]> =>
+export const nextOffsets = async (log: ReadLog, topic: { readonly name: string }): Promise<readonly number[]> =>
   Promise.all(
-    Array.from({ length: topic.partitions }, async (_, partition) => (await log.bounds(topic.name, partition)).next),
+    (await partitionsOf(log, topic)).map(async (partition) => (await log.bounds(topic.name, partition)).next),
   );
 
 /** Position of chain.final up to which a derived table group is complete. */
@@ -120,7 +121,7 @@ export function createDerivedProgress(log: ReadLog) {
     },
     /** Estimated fraction (0 to 1) of the records before `target` of chain.final that the groups have processed. */
     async fractions(committedOf: CommittedBySink, target: number): Promise<Readonly<Record<DerivedGroup, number>>> {
-      const partitions = Array.from({ length: walletActivity.partitions }, (_, partition) => partition);
+      const partitions = await partitionsOf(log, walletActivity);
       const activity = fractionDone(await read(), target);
       const processed = await Promise.all(
         partitions.map((partition) => positionOf(consumerGroups.positions(partition), walletActivity.name, partition)),

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { allTopics } from '../../schemas/topics.js';
 import type { SourceStatus } from '../../schemas/types.gen.js';
 import { createTableProgress, type TableProgress } from './table-progress.js';
 
@@ -41,6 +42,7 @@ class World {
         },
       },
       log: {
+        partitions: async (topic) => allTopics.find(({ name }) => name === topic)?.partitions ?? 0,
         bounds: async (topic, partition) => ({ earliest: 0, next: size(topic, partition) }),
         lastRecord: async (topic, partition) =>
           size(topic, partition) === 0 ? null : record(size(topic, partition) - 1),

@@ -12,6 +12,11 @@ export interface OpenLogOptions {
   readonly health?: LogHealth;
 }
 
+const LMDB = 'lmdb:';
+
+/** Whether the log that LOG_URL names is a directory of this machine. */
+export const isOnOneMachine = (url: string): boolean => url.startsWith(LMDB);
+
 /**
  * Open the log that `LOG_URL` names: `lmdb:<directory>` (relative to the working directory, or absolute) or
  * `kafka://host:port[,host:port]`. Throws FatalError for anything else and for a directory that cannot be used, LogUnavailableError when no
@@ -19,8 +24,8 @@ export interface OpenLogOptions {
  */
 export async function openLog(url: string, options: OpenLogOptions): Promise<Log> {
   const { logger, health, maintenance = true } = options;
-  if (url.startsWith('lmdb:')) {
-    const dir = url.slice('lmdb:'.length);
+  if (isOnOneMachine(url)) {
+    const dir = url.slice(LMDB.length);
     if (dir === '') throw new FatalError(`LOG_URL "${url}" names no directory; expected lmdb:<directory>`);
     return createLmdbLog({ dir, logger, health, ...(maintenance ? {} : { maintenanceIntervalMs: null }) });
   }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Codec, createCodec } from '../../schemas/codec.js';
-import { allTopics, topics } from '../../schemas/topics.js';
+import { allTopics, topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import type { Config } from '../config/config.js';
 import { isTransient } from '../errors.js';
 import { createLogHealth, type LogHealth } from '../log/health.js';
-import { openLog } from '../log/open-log.js';
+import { isOnOneMachine, openLog } from '../log/open-log.js';
 import type { Log } from '../log/port.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
@@ -138,7 +138,7 @@ export async function openEventLog(
       const log =
         ids === null ? opened : createSchemaResolvingLog({ log: opened, ids, logger, metrics, signal, onWaiting });
       try {
-        await log.ensureTopics(allTopics);
+        await log.ensureTopics(isOnOneMachine(config.logUrl) ? topicsOnOneMachine : allTopics);
         await assertSchemaIdsMatch({ log, codec, idsFrom: config.schemaRegistry?.url ?? 'schemas/registry.lock.json' });
       } catch (error) {
         await log.close();

@@ -3,6 +3,7 @@ import { createClickHouse } from '../clickhouse/client.js';
 import { clickHouseConnection } from '../clickhouse/connection.js';
 import { runCommandLine, UsageError } from '../command-line.js';
 import { loadConfig } from '../config/config.js';
+import { partitionsOf } from '../log/partitions.js';
 import type { Log } from '../log/port.js';
 import { openEventLog } from '../registry/open-event-log.js';
 import { createLogger } from '../telemetry/logger.js';
@@ -25,9 +26,13 @@ const tablesSql = `SELECT t.name AS name, any(t.engine_full) AS engine, toString
   FROM system.tables AS t INNER JOIN system.parts AS p ON p.database = t.database AND p.table = t.name
   WHERE t.database = currentDatabase() AND p.active GROUP BY name`;
 
-async function sizeOfTopic(log: Pick<Log, 'read'>, topic: Topic, retention: string): Promise<StoredSize> {
+async function sizeOfTopic(
+  log: Pick<Log, 'partitions' | 'read'>,
+  topic: Topic,
+  retention: string,
+): Promise<StoredSize> {
   let [records, bytes] = [0, 0];
-  for (let partition = 0; partition < topic.partitions; partition++) {
+  for (const partition of await partitionsOf(log, topic)) {
     const read = { topic: topic.name, partition, from: 'earliest', follow: false, maxRecords: 5_000 } as const;
     for await (const batch of log.read(read)) {
       records += batch.records.length;

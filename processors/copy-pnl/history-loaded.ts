@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -20,7 +21,7 @@ const positionsSql = `SELECT partition, toString(max(next_offset)) AS next FROM 
  * these tasks may run in other processes. Resolves with false when the signal aborts.
  */
 export async function untilHistoryLoaded(options: {
-  log: Pick<Log, 'read' | 'bounds' | 'lastRecord' | 'committed'>;
+  log: Pick<Log, 'partitions' | 'read' | 'bounds' | 'lastRecord' | 'committed'>;
   codec: Codec;
   clickhouse: Pick<ClickHouse, 'query'>;
   onUnreadable: OnUnreadable;
@@ -64,7 +65,7 @@ export async function untilHistoryLoaded(options: {
     if (activityEnds === null) {
       const [read] = await log.committed(consumerGroups.activity, topics.chainFinal.name);
       if ((read?.nextOffset ?? 0) < historyEnd) return false;
-      const partitions = Array.from({ length: topics.walletActivity.partitions }, (_, partition) => partition);
+      const partitions = await partitionsOf(log, topics.walletActivity);
       activityEnds = await Promise.all(partitions.map((partition) => endOf(topics.walletActivity.name, partition)));
     }
     const rows = await clickhouse.query<{ partition: number; next: string }>(positionsSql);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { ddlFor } from '../../infra/clickhouse/cluster-ddl.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -30,7 +31,7 @@ const KEEP_MS = 15 * 60_000;
 /** Books with an older record cannot be continued: the topic does not retain the records after it. */
 const RESTORE_MS = topics.orderbookUpdates.retentionMs;
 
-const { name: topic, partitions } = topics.orderbookUpdates;
+const { name: topic } = topics.orderbookUpdates;
 
 /**
  * Maintains the newest book of every token in `order_books`. The table is also the stored state: a run starts with its rows and with the records after them, so
@@ -38,7 +39,7 @@ const { name: topic, partitions } = topics.orderbookUpdates;
  * task, have no effect.
  */
 export function createOrderBookTable(options: {
-  log: Pick<Log, 'read' | 'bounds' | 'append'>;
+  log: Pick<Log, 'partitions' | 'read' | 'bounds' | 'append'>;
   codec: Codec;
   clickhouse: Pick<ClickHouse, 'query' | 'stream' | 'insertRows' | 'command' | 'database' | 'cluster'>;
   logger: Logger;
@@ -57,9 +58,9 @@ export function createOrderBookTable(options: {
     ['why'],
   );
   /** Next offset to apply, per partition. */
-  const positions = Array.from({ length: partitions }, () => 0);
+  let positions: number[] = [];
   /** Offsets before which every record is in the table, per partition. */
-  let flushed = [...positions];
+  let flushed: readonly number[] = [];
   let version = 0;
   let lastError: string | undefined;
 
@@ -75,8 +76,11 @@ export function createOrderBookTable(options: {
     return result;
   };
 
+  const currentBounds = async () =>
+    Promise.all((await partitionsOf(log, topics.orderbookUpdates)).map((partition) => log.bounds(topic, partition)));
+
   const restore = async (signal: AbortSignal): Promise<void> => {
-    const bounds = await Promise.all(positions.map((_, partition) => log.bounds(topic, partition)));
+    const bounds = await currentBounds();
     const found = await retry('read positions', signal, () =>
       clickhouse.query<{ partition: number; resume: string; newest: string; version: string }>(
         'SELECT _partition AS partition, toString(max(_resume)) AS resume, toString(max(_offset)) AS newest, toString(max(_version)) AS version FROM order_books GROUP BY partition',
@@ -92,9 +96,9 @@ export function createOrderBookTable(options: {
       );
     }
     const resume = new Map(found.map((row) => [row.partition, Number(row.resume)]));
-    bounds.forEach(({ earliest }, partition) => {
-      positions[partition] = isOfOtherLog ? earliest : Math.max(earliest, resume.get(partition) ?? 0);
-    });
+    positions = bounds.map(({ earliest }, partition) =>
+      isOfOtherLog ? earliest : Math.max(earliest, resume.get(partition) ?? 0),
+    );
     flushed = [...positions];
     if (isOfOtherLog) return;
     await retry('read stored books', signal, async () => {
@@ -170,8 +174,7 @@ export function createOrderBookTable(options: {
       }
     },
     async state() {
-      const bounds = await Promise.all(positions.map((_, partition) => log.bounds(topic, partition)));
-      const lag = bounds.reduce(
+      const lag = (await currentBounds()).reduce(
         (sum, { earliest, next }, partition) => sum + Math.max(0, next - Math.max(earliest, positions[partition] ?? 0)),
         0,
       );

@@ -18,10 +18,13 @@ const LINGER_MS = 1_000;
 
 /**
  * Processes one partition of wallet.activity into positions and pnl.events. All records of a wallet are in one partition, in chain order, so
- * its positions depend on that partition only.
+ * its positions depend on that partition only. `pnlPartitions`: number of partitions of pnl.events.
  */
-export function positionsSpec(codec: Codec, partition: number): StatefulProcessorSpec<Holding> {
-  const pnlPartition = partition % topics.pnlEvents.partitions;
+export function positionsSpec(
+  codec: Codec,
+  { partition, pnlPartitions }: { readonly partition: number; readonly pnlPartitions: number },
+): StatefulProcessorSpec<Holding> {
+  const pnlPartition = partition % pnlPartitions;
   return {
     name: consumerGroups.positions(partition),
     input: { topic: topics.walletActivity.name, partition },
@@ -67,11 +70,12 @@ export function positionsSpec(codec: Codec, partition: number): StatefulProcesso
 
 export function createPositionsProcessor(options: {
   partition: number;
+  pnlPartitions: number;
   log: Log;
   codec: Codec;
   store: StateStore;
   logger: Logger;
   metrics: Metrics;
 }): StatefulProcessor {
-  return createStatefulProcessor({ ...options, spec: positionsSpec(options.codec, options.partition) });
+  return createStatefulProcessor({ ...options, spec: positionsSpec(options.codec, options) });
 }

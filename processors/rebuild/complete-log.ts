@@ -1,13 +1,17 @@
 import { FatalError } from '../../infra/errors.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log } from '../../infra/log/port.js';
 import type { RebuildTask } from './rebuild-tasks.js';
 
 /** Throws FatalError if a topic of the tasks no longer has its first record: rebuilt tables would lack rows. Compacted topics have every key's newest record. */
-export async function requireCompleteLog(log: Pick<Log, 'bounds'>, tasks: readonly RebuildTask[]): Promise<void> {
+export async function requireCompleteLog(
+  log: Pick<Log, 'partitions' | 'bounds'>,
+  tasks: readonly RebuildTask[],
+): Promise<void> {
   const incomplete = new Set<string>();
   for (const { definition } of tasks) {
-    const { name, partitions, compacted } = definition.topic;
-    for (let partition = 0; !compacted && partition < partitions; partition++) {
+    const { name, compacted } = definition.topic;
+    for (const partition of compacted ? [] : await partitionsOf(log, { name })) {
       const { earliest, next } = await log.bounds(name, partition);
       if (earliest > 0 && next > earliest) incomplete.add(name);
     }

@@ -3,6 +3,8 @@ import { ddlFor, localName } from '../../infra/clickhouse/cluster-ddl.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
+import type { Log } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import type { Codec } from '../../schemas/codec.js';
@@ -29,7 +31,7 @@ export interface TableReport {
 
 export interface RebuildOptions {
   readonly tasks: readonly RebuildTask[];
-  readonly log: SinkLog;
+  readonly log: SinkLog & Pick<Log, 'partitions'>;
   readonly codec: Codec;
   /** Client of the live tables. */
   readonly live: ClickHouse;
@@ -64,9 +66,9 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   for (const sql of tasks.flatMap((task) => task.create(ddl))) await live.command(sql);
   const ends = await plannedEndOffsets(options);
   const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
-  const sinksOn = (store: ClickHouse, plans: Parameters<typeof boundedLog>[0]['plans']) =>
-    tasks.flatMap(({ definition }) =>
-      Array.from({ length: definition.topic.partitions }, (_, partition) => {
+  const sinksOn = async (store: ClickHouse, plans: Parameters<typeof boundedLog>[0]['plans']) => {
+    const ofTask = async ({ definition }: RebuildTask) =>
+      (await partitionsOf(log, definition.topic)).map((partition) => {
         // Sinks of a shared topic may have committed different offsets, so each sink has its own end.
         const bounded = boundedLog({
           log,
@@ -76,18 +78,19 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
         // Progress is logged; a command exposes no metrics endpoint.
         const metrics = createMetrics({ process: 'rebuild', defaults: false });
         return createSink({ definition, partition, log: bounded, store, codec, logger, metrics });
-      }),
-    );
+      });
+    return (await Promise.all(tasks.map(ofTask))).flat();
+  };
 
   logger.info('finishing the newest chunks of the live tables');
-  await runToEnd(sinksOn(live, log), { ...options, label: 'live' });
+  await runToEnd(await sinksOn(live, log), { ...options, label: 'live' });
 
   const ownedSinks = await acquireSinks(options, endOf);
 
   await dropShadow();
   await migrate({ client: shadow, migrations, logger });
   // The live sink has already written unprocessable records to dead.letters.
-  await runToEnd(sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
+  await runToEnd(await sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
 
   const reports: TableReport[] = [];
   for (const { name: table } of tasks.flatMap((task) => task.tables)) {
@@ -144,7 +147,7 @@ async function acquireSinks(
   const { tasks, log, codec, live } = options;
   const ownedSinks: OwnedSink[] = [];
   for (const { definition } of tasks)
-    for (let partition = 0; partition < definition.topic.partitions; partition++) {
+    for (const partition of await partitionsOf(log, definition.topic)) {
       const topic = definition.topic.name;
       const next = endOf(`${definition.name}/${topic}`, partition);
       const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
@@ -182,7 +185,7 @@ async function plannedEndOffsets(
   const { tasks, log, codec, live } = options;
   const ends = new Map<string, number>();
   for (const { definition } of tasks)
-    for (let partition = 0; partition < definition.topic.partitions; partition++) {
+    for (const partition of await partitionsOf(log, definition.topic)) {
       const topic = definition.topic.name;
       const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
       const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });

@@ -8,12 +8,13 @@ import { createHistoryTrimmer } from './history-trimmer.js';
 const DAY_MS = 86_400_000;
 /** Noon of day 100: with 30 days the records of days before day 70 are too old. */
 const NOW = 100.5 * DAY_MS;
-const topic = { ...topics.chainFinal, partitions: 2 };
+const topic = topics.chainFinal;
 
 /** A log with one record per day from day 0 to 99 in partition 0, at the offset of its day; partition 1 is empty. */
 function setUp(days = 30) {
   const starts = [0, 0];
   const log = {
+    partitions: async () => starts.length,
     bounds: async (_topic: string, partition: number) => ({
       earliest: starts[partition] as number,
       next: partition === 0 ? 100 : 0,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseError } from '@clickhouse/client';
 import { RetryableError } from '../../infra/errors.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -26,7 +27,7 @@ const MARGIN_RECORDS = 10_000;
  * it by the margin, and did so at the previous call too, whatever its age: so history that is loaded at its true, old times reaches the tables first.
  */
 export function createHistoryTrimmer(options: {
-  log: Pick<Log, 'bounds' | 'offsetForTimestamp' | 'deleteBefore'>;
+  log: Pick<Log, 'partitions' | 'bounds' | 'offsetForTimestamp' | 'deleteBefore'>;
   days: number;
   rawTopics: readonly RawTopic[];
   /** Deletes the rows whose records the log has deleted. */
@@ -63,7 +64,7 @@ export function createHistoryTrimmer(options: {
   const trimOnce = async (): Promise<void> => {
     const cutoffMs = Math.floor(nowMs() / DAY_MS - days) * DAY_MS;
     for (const rawTopic of rawTopics)
-      for (let partition = 0; partition < rawTopic.topic.partitions; partition++)
+      for (const partition of await partitionsOf(log, rawTopic.topic))
         await trimPartition(rawTopic, partition, cutoffMs);
     await deleteTickRows();
   };

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { ddlFor, localName } from '../../infra/clickhouse/cluster-ddl.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log } from '../../infra/log/port.js';
 import { topics } from '../../schemas/topics.js';
 import { coverageFeeds } from '../coverage/tables.js';
@@ -18,15 +19,14 @@ interface FirstMinute {
  * them in the background (a mutation), so the function starts that only when the log has lost further records.
  */
 export function createTickRowDeletion(deps: {
-  log: Pick<Log, 'bounds'>;
+  log: Pick<Log, 'partitions' | 'bounds'>;
   clickhouse: Pick<ClickHouse, 'query' | 'command' | 'cluster' | 'database'>;
 }): () => Promise<void> {
   const { log, clickhouse } = deps;
   const { onCluster } = ddlFor(clickhouse);
-  const { name: topic, partitions } = topics.oracleTicks;
-  const all = Array.from({ length: partitions }, (_, partition) => partition);
-  const deleted = all.map((p) => `(_partition = ${p} AND _offset < {start${p}:UInt64})`).join(' OR ');
-  let done = all.map(() => 0).join();
+  const topic = topics.oracleTicks;
+  /** Start of each partition at the last deletion; null: none yet. */
+  let done: string | null = null;
 
   const deleteRows = async (table: typeof ticks, where: string, params: Record<string, string | number>) => {
     const name = clickhouse.cluster === undefined ? table.name : localName(table);
@@ -34,8 +34,11 @@ export function createTickRowDeletion(deps: {
   };
 
   return async () => {
-    const starts = await Promise.all(all.map(async (partition) => (await log.bounds(topic, partition)).earliest));
-    if (starts.join() === done) return;
+    const starts = await Promise.all(
+      (await partitionsOf(log, topic)).map(async (partition) => (await log.bounds(topic.name, partition)).earliest),
+    );
+    if (starts.join() === (done ?? starts.map(() => 0).join())) return;
+    const deleted = starts.map((_, p) => `(_partition = ${p} AND _offset < {start${p}:UInt64})`).join(' OR ');
     const params = Object.fromEntries(starts.map((start, partition) => [`start${partition}`, start]));
     const [found] = await clickhouse.query<{ last: string | null }>(
       `SELECT toString(toUnixTimestamp(toStartOfMinute(maxOrNull(timestamp_ms)))) AS last FROM ticks WHERE ${deleted}`,

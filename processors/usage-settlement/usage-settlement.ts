@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCapacityView } from '../../infra/accounts/capacity-view.js';
 import { type AccountCommands, createAccountCommands } from '../../infra/accounts/commands.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
@@ -217,9 +218,8 @@ export function createUsageSettlement(options: {
     pass,
     async run(signal) {
       const usageFrom = await Promise.all(
-        Array.from(
-          { length: topics.usage.partitions },
-          async (_, partition) => (await log.bounds(topics.usage.name, partition)).next,
+        (await partitionsOf(log, topics.usage)).map(
+          async (partition) => (await log.bounds(topics.usage.name, partition)).next,
         ),
       );
       const next = await load(signal);

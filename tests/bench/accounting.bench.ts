@@ -129,7 +129,11 @@ async function processAll(log: Log, stores: StateStores, which: 'activity' | 'po
     which === 'activity'
       ? [createActivityProcessor(depsOf('activity'))]
       : Array.from({ length: topics.positions.partitions }, (_, partition) =>
-          createPositionsProcessor({ ...depsOf(`positions-${partition}`), partition }),
+          createPositionsProcessor({
+            ...depsOf(`positions-${partition}`),
+            partition,
+            pnlPartitions: topics.pnlEvents.partitions,
+          }),
         );
   const done = new AbortController();
   const running = processors.map((processor) => processor.run(done.signal));

@@ -7,7 +7,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
 import { plans } from '../../schemas/plans.js';
-import { allTopics, topics } from '../../schemas/topics.js';
+import { topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { createLocalAdmission } from '../../stream-gateway/admission/local-admission.js';
 import { decodeLiveEvent } from '../../stream-gateway/hub/live-event.js';
@@ -103,7 +103,7 @@ async function oddstreamGateway(dataDir: string): Promise<Served> {
   const logger = silentLogger();
   const codec = createCodec();
   const log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger });
-  await log.ensureTopics(allTopics);
+  await log.ensureTopics(topicsOnOneMachine);
   const recent = createRecentEvents({ maxEvents: 50_000, maxBytes: 128 * 1024 * 1024 });
   const onUnreadableEvent = (reason: string) => {
     throw new Error(reason);

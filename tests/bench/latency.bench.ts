@@ -15,7 +15,7 @@ import { createDeadLetters } from '../../ingest/shared/dead-letters.js';
 import { createOwnedLog } from '../../ingest/shared/owned-log.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { createCodec } from '../../schemas/codec.js';
-import { allTopics } from '../../schemas/topics.js';
+import { allTopics, topicsOnOneMachine } from '../../schemas/topics.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
 import { freePorts } from '../support/ports.js';
 import { eventually } from '../support/product.js';
@@ -123,7 +123,7 @@ async function measure(
     const logger = silentLogger();
     const metrics = createMetrics({ process: 'bench', defaults: false });
     const log = await openLog(kafkaUrl ?? `lmdb:${join(dataDir, 'log')}`, { logger });
-    await log.ensureTopics(allTopics);
+    await log.ensureTopics(kafkaUrl === undefined ? topicsOnOneMachine : allTopics);
     const key = await ensureDevKey({ dataDir, loopback: true, log, codec, nowMs: Date.now });
     const emittedAt = new Map<string, number>();
     const latencies: number[] = [];

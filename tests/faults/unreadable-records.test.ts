@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openLog } from '../../infra/log/open-log.js';
+import { partitionsOf } from '../../infra/log/partitions.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, type Topic, topics } from '../../schemas/topics.js';
@@ -37,7 +38,7 @@ describe('garbage in every topic', () => {
 
       const log = await openLog(`lmdb:${first.dataDir}/log`, { logger: silentLogger(), maintenance: false });
       for (const topic of allTopics) {
-        for (let partition = 0; partition < topic.partitions; partition++) {
+        for (const partition of await partitionsOf(log, topic)) {
           await log.append(
             topic.name,
             unreadableRecordsFor(topic).map((value, i) => ({

@@ -15,7 +15,7 @@ import { createVenueFeed } from '../../ingest/orderbook/venue-feed.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { allTopics, topics } from '../../schemas/topics.js';
+import { topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import type { AccountState } from '../../schemas/types.gen.js';
 import { type ClientBook, connectBookClient } from '../../stream-gateway/order-book/testing.js';
 import { catalogMarket, condition } from '../support/catalog-market.js';
@@ -116,7 +116,7 @@ async function stopGateway(signal: NodeJS.Signals): Promise<void> {
 beforeAll(async () => {
   venue = await startFakeVenue();
   log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger: silentLogger() });
-  await log.ensureTopics(allTopics);
+  await log.ensureTopics(topicsOnOneMachine);
   await createAccount();
   for (const n of [1, 2]) venue.add(condition(1), token(n));
   venue.order(token(1), 'BUY', 300, '10');

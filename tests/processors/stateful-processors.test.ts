@@ -129,7 +129,9 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
     });
   const processors = [
     start(activityProcessorSpec(codec)),
-    ...Array.from({ length: topics.positions.partitions }, (_, partition) => start(positionsSpec(codec, partition))),
+    ...Array.from({ length: topics.positions.partitions }, (_, partition) =>
+      start(positionsSpec(codec, { partition, pnlPartitions: topics.pnlEvents.partitions })),
+    ),
   ];
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);

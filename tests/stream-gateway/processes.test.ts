@@ -10,7 +10,7 @@ import type { Log } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { displayedKeyPrefix, hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { createCodec } from '../../schemas/codec.js';
-import { allTopics, topics } from '../../schemas/topics.js';
+import { topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import type { AccountState } from '../../schemas/types.gen.js';
 import { connectTestClient, type Frame, streamEvent } from '../../stream-gateway/testing.js';
 import { freePorts } from '../support/ports.js';
@@ -40,7 +40,7 @@ async function append(count: number): Promise<void> {
 
 beforeAll(async () => {
   log = await openLog(`lmdb:${join(dataDir, 'log')}`, { logger: silentLogger() });
-  await log.ensureTopics(allTopics);
+  await log.ensureTopics(topicsOnOneMachine);
   const at = { created_at_ms: 1 };
   await accountState('account:a', {
     'oddstream.Account': {

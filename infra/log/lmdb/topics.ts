@@ -56,7 +56,8 @@ export function createTopicTable(deps: { store: Store; logger: Logger }): TopicT
       );
     }
     if (spec.partitions < old.partitions) {
-      logger.warn(
+      // A log of a version that divided topics on one machine, too.
+      logger.debug(
         { topic: spec.name, has: old.partitions, requested: spec.partitions },
         'partitions of a topic are never removed',
       );
