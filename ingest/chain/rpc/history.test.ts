@@ -1,0 +1,151 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RetryableError } from '../../../infra/errors.js';
+import type { Hex } from '../source.js';
+import { type FakeNode, hash, type Request, type startFakeNode } from './fake-node.fixture.js';
+import { closeAll, EXCHANGE, historyOf, logsIn, node, sourceOf, spanOf } from './rpc-source.fixture.js';
+
+afterEach(closeAll);
+
+describe('history over a node with limits', () => {
+  const logsAt = (number: number) => (number % 7 === 0 ? 0 : number % 5);
+  const cases: [
+    string,
+    (
+      request: Request,
+      fake: () => FakeNode,
+    ) => ReturnType<NonNullable<Parameters<typeof startFakeNode>[0]['override']>>,
+  ][] = [
+    ['no limit', () => undefined],
+    [
+      'a suggested range (Infura)',
+      (request, fake) => {
+        if (spanOf(request) === null || logsIn(request, fake) <= 40) return undefined;
+        const from = Number((request.params as readonly { fromBlock: Hex }[])[0]!.fromBlock);
+        const message = `query returned more than 10000 results. Try with this block range [0x${from.toString(16)}, 0x${(from + 15).toString(16)}].`;
+        return { error: { code: -32005, message } };
+      },
+    ],
+    [
+      'a fixed range named in the text (QuickNode)',
+      (request) =>
+        (spanOf(request) ?? 0) > 10
+          ? { error: { code: -32614, message: 'eth_getLogs is limited to a 10 range' } }
+          : undefined,
+    ],
+    [
+      'a fixed range not named (halving)',
+      (request) =>
+        (spanOf(request) ?? 0) > 6 ? { error: { code: -32000, message: 'block range is too wide' } } : undefined,
+    ],
+    ['HTTP 413', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 413 } : undefined)],
+  ];
+  it.each(cases)('%s: reads every log once, in order', async (_name, bend) => {
+    let fake: FakeNode | null = null;
+    fake = await node({ length: 600, logsAt, override: (request) => bend(request, () => fake!) });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 50, maxBlocks: 200, targetLogs: 100, inFlight: 3 } });
+    const blocks = await historyOf(source, 3, 590);
+    const expected = fake.blocks.slice(3, 591).filter(({ logs }) => logs > 0);
+    expect(blocks.map(({ number, logs }) => [number, logs.length])).toEqual(
+      expected.map(({ number, logs }) => [number, logs]),
+    );
+    expect(blocks[0]).toMatchObject({ hash: expected[0]!.hash, parentHash: expected[0]!.parentHash, txCount: 3 });
+    expect(blocks[0]!.logs[0]!.address).toBe(EXCHANGE);
+  });
+
+  it('stays below a limit of the node, and exceeds it only later', async () => {
+    const fake = await node({
+      length: 1000,
+      override: (request) =>
+        (spanOf(request) ?? 0) > 20
+          ? { error: { code: -32000, message: 'exceed maximum block range: 20' } }
+          : undefined,
+    });
+    const { source } = sourceOf(fake, {
+      ranges: { startBlocks: 100, maxBlocks: 500, successesBeforeLimitRetry: 30, inFlight: 1 },
+    });
+    await historyOf(source, 0, 999);
+    const spans = fake.seen.map(spanOf).filter((span) => span !== null);
+    expect(spans[0]).toBe(100);
+    expect(spans.filter((span) => span > 20).length).toBeLessThan(6);
+    expect(spans.filter((span) => span === 20).length).toBeGreaterThan(40);
+  });
+
+  it('grows ranges while responses are small and shrinks them towards the log target', async () => {
+    const fake = await node({ length: 2000, logsAt: (number) => (number < 1000 ? 0 : 10) });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 10, maxBlocks: 400, targetLogs: 200, inFlight: 1 } });
+    await historyOf(source, 0, 1999);
+    const spans = fake.seen.map(spanOf).filter((span) => span !== null);
+    expect(Math.max(...spans)).toBe(400);
+    expect(spans.at(-2)).toBe(20);
+  });
+
+  it('waits and resumes after 429, 502 and a lost response', async () => {
+    let count = 0;
+    const fake = await node({
+      length: 100,
+      logsAt,
+      override: (request) => {
+        if (spanOf(request) === null) return undefined;
+        count += 1;
+        if (count % 4 === 1) return { status: 429, headers: { 'retry-after': '0' } };
+        if (count % 4 === 2) return { status: 502 };
+        return undefined;
+      },
+    });
+    const { source, metrics } = sourceOf(fake, { ranges: { startBlocks: 20, inFlight: 2 } });
+    const blocks = await historyOf(source, 0, 99);
+    expect(blocks.map(({ number }) => number)).toEqual(
+      fake.blocks.filter(({ logs }) => logs > 0).map(({ number }) => number),
+    );
+    const text = await metrics.registry.metrics();
+    expect(text).toMatch(/chain_rpc_errors_total\{method="eth_getLogs",kind="rate_limited".*\} [1-9]/);
+  });
+
+  it('reads the logs of a range again until the node has its last block', async () => {
+    let headOfNode = 49;
+    const fake = await node({
+      length: 100,
+      logsAt,
+      override: ({ method, params }) => {
+        const [first] = params as readonly (Hex | { fromBlock: Hex; toBlock: Hex })[];
+        if (method === 'eth_getLogs' && typeof first === 'object' && Number(first.toBlock) > headOfNode)
+          return { result: [] };
+        if (method !== 'eth_getBlockByNumber' || Number(first) <= headOfNode) return undefined;
+        headOfNode += 20;
+        return { result: null };
+      },
+    });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 100, inFlight: 1 } });
+    expect((await historyOf(source, 0, 99)).map(({ number }) => number)).toEqual(
+      fake.blocks.filter(({ logs }) => logs > 0).map(({ number }) => number),
+    );
+  });
+
+  it('rejects with RetryableError when the node rejects the request, without its URL', async () => {
+    const fake = await node({
+      length: 10,
+      override: (request) => (spanOf(request) === null ? undefined : { status: 401 }),
+    });
+    const { source } = sourceOf(fake);
+    const error = await historyOf(source, 0, 9).catch((caught: Error) => caught);
+    expect(error).toBeInstanceOf(RetryableError);
+    expect(String(error)).not.toContain('secret-key');
+  });
+
+  it('requests all logs of its contracts for any event, and drops skipped ones', async () => {
+    const written = () => [1, 2, 3].map((n) => ({ address: EXCHANGE, topics: [hash(n)], data: '0x' as const }));
+    const fake = await node({ length: 3, written });
+    const { source } = sourceOf(fake, {}, undefined, ({ topics }) => topics[0] === hash(2));
+    const blocks = await historyOf(source, 0, 2);
+    expect(blocks.map(({ logs }) => logs.map(({ topics }) => topics[0]))).toEqual(blocks.map(() => [hash(1), hash(3)]));
+    const logRequests = fake.seen.filter(({ method }) => method === 'eth_getLogs');
+    expect(logRequests.length).toBeGreaterThan(0);
+    for (const { params } of logRequests) expect(params[0]).not.toHaveProperty('topics');
+  });
+
+  it('sends single requests to a node without batches', async () => {
+    const fake = await node({ length: 30, logsAt: () => 1, noBatches: true });
+    const { source } = sourceOf(fake);
+    expect(await historyOf(source, 0, 29)).toHaveLength(30);
+  });
+});

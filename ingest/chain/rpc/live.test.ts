@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LiveEvent } from '../source.js';
+import { hash } from './fake-node.fixture.js';
+import { closeAll, EXCHANGE, listen, node, sourceOf, waitFor } from './rpc-source.fixture.js';
+
+afterEach(closeAll);
+
+describe('live', () => {
+  it('sends the current head, then each new one with its logs, and the finalised block', async () => {
+    const fake = await node({ length: 5 });
+    fake.finalize(2);
+    const live = listen(sourceOf(fake).source);
+    await live.until(() => live.heads().includes(4));
+    fake.finalize(3);
+    fake.announce(fake.mine(2));
+    await live.until(
+      () => live.heads().includes(5) && live.events.some((e) => e.type === 'finalized' && e.number === 3),
+    );
+    const head = live.events.find((event) => event.type === 'head' && event.block.number === 5);
+    expect(head).toMatchObject({ block: { txCount: 3, parentHash: fake.blocks[4]!.hash } });
+    expect(head?.type === 'head' && head.block.logs).toHaveLength(2);
+    expect(live.events.filter((event) => event.type === 'finalized')).toEqual([
+      { type: 'finalized', number: 2, hash: fake.blocks[2]!.hash },
+      { type: 'finalized', number: 3, hash: fake.blocks[3]!.hash },
+    ]);
+    live.stop.abort();
+    await live.done;
+  });
+
+  it('reconnects after a disconnect, reports it, and sends the missed head', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake, { live: { reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source);
+    await live.until(() => live.heads().includes(2));
+    fake.cut();
+    for (let i = 0; i < 5; i += 1) fake.mine();
+    await live.until(() => live.heads().includes(7));
+    const connected = live.events.filter((event) => event.type === 'connected').map((event) => event.connected);
+    expect(connected.slice(0, 3)).toEqual([true, false, true]);
+  });
+
+  it('reconnects after silence of the subscription', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(
+      sourceOf(fake, { live: { staleMs: 40, reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source,
+    );
+    await live.until(() => live.events.some((event) => event.type === 'connected' && !event.connected));
+    const lost = live.events.find((event) => event.type === 'connected' && !event.connected);
+    expect(lost?.type === 'connected' && lost.detail).toContain('no head for 40 ms');
+    fake.mine();
+    await live.until(() => live.heads().includes(3));
+  });
+
+  it('requests the head when a log arrives before its head', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake, { live: { hintDelayMs: 5 } }).source);
+    await live.until(() => live.heads().includes(2));
+    await waitFor(() => fake.subscribed('logs'));
+    fake.mine(1);
+    fake.notify('logs', { blockNumber: '0x3' });
+    await live.until(() => live.heads().includes(3));
+  });
+
+  it('survives unreadable heads and frames', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake).source);
+    await live.until(() => live.heads().includes(2));
+    fake.raw('{not json');
+    fake.raw('null');
+    fake.raw('[null]');
+    fake.notify('newHeads', { number: 'x' });
+    fake.notify('newHeads', 7);
+    fake.announce(fake.mine(0));
+    await live.until(() => live.heads().includes(3));
+  });
+
+  const transaction = (id: number, to: string) => ({
+    hash: hash(id),
+    from: '0x01',
+    to,
+    input: '0x3c2b4399',
+    blockNumber: null,
+  });
+  const pendings = (events: readonly LiveEvent[]) =>
+    events.flatMap((event) => (event.type === 'pending' ? [event.transaction.hash] : []));
+
+  it('reports full pending transactions to watched contracts only', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake).source);
+    await waitFor(() => fake.subscribed('newPendingTransactions'));
+    fake.notify('newPendingTransactions', transaction(1, '0x00000000000000000000000000000000000000aa'));
+    fake.notify('newPendingTransactions', { hash: 5 });
+    fake.notify('newPendingTransactions', { ...transaction(3, EXCHANGE), blockNumber: '0x2' });
+    fake.notify('newPendingTransactions', transaction(2, '0xE111180000d2663C0091e4f400237545B87B996B'));
+    await live.until(() => pendings(live.events).length > 0);
+    expect(pendings(live.events)).toEqual([hash(2)]);
+  });
+
+  it('falls back to hashes read one by one', async () => {
+    const fake = await node({
+      length: 3,
+      override: ({ method, params }) => {
+        const [first, second] = params as readonly unknown[];
+        if (method === 'eth_subscribe' && first === 'newPendingTransactions' && second === undefined) return undefined;
+        if (method === 'eth_subscribe' && String(first).toLowerCase().includes('pending')) {
+          return { error: { code: -32602, message: 'too many arguments, want at most 1' } };
+        }
+        if (method !== 'eth_getTransactionByHash') return undefined;
+        return { result: first === hash(9) ? transaction(9, EXCHANGE) : null };
+      },
+    });
+    const live = listen(sourceOf(fake).source);
+    await waitFor(() => fake.subscribed('newPendingTransactions'));
+    fake.notify('newPendingTransactions', hash(8));
+    fake.notify('newPendingTransactions', hash(9));
+    await live.until(() => pendings(live.events).length > 0);
+    expect(pendings(live.events)).toEqual([hash(9)]);
+  });
+
+  it('runs without pending transactions where the node has no such subscription', async () => {
+    const fake = await node({
+      length: 3,
+      override: ({ method, params }) =>
+        method === 'eth_subscribe' &&
+        String((params as readonly unknown[])[0])
+          .toLowerCase()
+          .includes('pending')
+          ? { error: { code: -32601, message: 'not available' } }
+          : undefined,
+    });
+    const live = listen(sourceOf(fake).source);
+    await waitFor(() => fake.seen.filter(({ method }) => method === 'eth_subscribe').length === 6);
+    fake.announce(fake.mine(0));
+    await live.until(() => live.heads().includes(3));
+  });
+});
