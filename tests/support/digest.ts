@@ -1,8 +1,8 @@
 import { eventually, LOADING_INTERVAL_MS, type Product } from './product.js';
 
 /**
- * A query per table that is filled from the log, with a defined order of its rows. Excludes times of the local clock, and offsets, which
- * transaction markers shift on Kafka.
+ * A query per table that is filled from the log, with a defined order of its rows. Excludes times of the local clock, offsets, which
+ * transaction markers shift on Kafka, and partitions, of which a log on one machine has one per topic.
  */
 const tableQueries: Record<string, string> = {
   fills: 'SELECT * EXCEPT (_offset) FROM fills ORDER BY block_number, log_index',
@@ -18,7 +18,7 @@ const tableQueries: Record<string, string> = {
     'SELECT * EXCEPT (last_change) FROM coverage_feeds FINAL ORDER BY feed, twap_window_s, source, bucket',
   conditions: 'SELECT * EXCEPT (_offset) FROM conditions ORDER BY condition_id',
   resolutions: 'SELECT * EXCEPT (_offset) FROM resolutions ORDER BY condition_id',
-  ticks: 'SELECT * EXCEPT (received_at, _offset) FROM ticks ORDER BY feed, twap_window_s, timestamp_ms, id',
+  ticks: 'SELECT * EXCEPT (received_at, _offset, _partition) FROM ticks ORDER BY feed, twap_window_s, timestamp_ms, id',
   candles: 'SELECT * FROM candles ORDER BY feed, bucket',
   events: 'SELECT * EXCEPT (_offset) FROM events FINAL ORDER BY id',
   markets: 'SELECT * EXCEPT (_offset) FROM markets FINAL ORDER BY condition_id',
@@ -29,10 +29,11 @@ const tableQueries: Record<string, string> = {
   chain_tokens: 'SELECT * EXCEPT (_offset) FROM chain_tokens FINAL ORDER BY token_id',
   token_settlements: 'SELECT * EXCEPT (_offset) FROM token_settlements FINAL ORDER BY token_id',
   // The number of versions of a position depends on the batches of its records; its last version does not.
-  positions: 'SELECT * EXCEPT (_offset) FROM positions FINAL ORDER BY wallet, token_id',
-  positions_by_token: 'SELECT * EXCEPT (_offset) FROM positions_by_token FINAL ORDER BY token_id, wallet',
-  pnl_events: 'SELECT * EXCEPT (_offset) FROM pnl_events ORDER BY wallet, timestamp, block_number, log_index, id, leg',
-  combo_events: 'SELECT * EXCEPT (_offset) FROM combo_events ORDER BY block_number, log_index, id, leg',
+  positions: 'SELECT * EXCEPT (_offset, _partition) FROM positions FINAL ORDER BY wallet, token_id',
+  positions_by_token: 'SELECT * EXCEPT (_offset, _partition) FROM positions_by_token FINAL ORDER BY token_id, wallet',
+  pnl_events:
+    'SELECT * EXCEPT (_offset, _partition) FROM pnl_events ORDER BY wallet, timestamp, block_number, log_index, id, leg',
+  combo_events: 'SELECT * EXCEPT (_offset, _partition) FROM combo_events ORDER BY block_number, log_index, id, leg',
   combo_markets: 'SELECT * FROM combo_markets FINAL ORDER BY condition_id',
   wallet_days: 'SELECT * FROM wallet_days FINAL ORDER BY wallet, day',
   open_interest: 'SELECT * FROM open_interest ORDER BY token_id',
