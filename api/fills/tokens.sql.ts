@@ -53,8 +53,10 @@ const source = (named: NamedSelection): string =>
           WHERE token_id IN (SELECT toUInt256(arrayJoin({derivedTokens:Array(String)}))))`
     : 'tokens FINAL';
 
-const isByCondition = ({ tokenId: _token, conditionId, ...catalogued }: NamedSelection): boolean =>
-  conditionId !== undefined && Object.values(catalogued).every((value) => value === undefined);
+function isByCondition(named: NamedSelection): named is NamedSelection & { readonly conditionId: string } {
+  const { tokenId: _token, conditionId, ...catalogued } = named;
+  return conditionId !== undefined && Object.values(catalogued).every((value) => value === undefined);
+}
 
 /** The outcome tokens that a condition has with either collateral; none of a text that is no condition id. */
 const derivedTokens = (condition: string): readonly string[] =>
@@ -90,7 +92,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
     parts.push(conditions[name]);
     params[name] = value;
   }
-  if (isByCondition(named)) params.derivedTokens = derivedTokens(named.conditionId ?? '');
+  if (isByCondition(named)) params.derivedTokens = derivedTokens(named.conditionId);
   const lists = tagListsOf(selection);
   for (const [name, tags] of lists) params[name] = tags;
   const boundLists = [...lists.keys()].map(bound);
