@@ -18,7 +18,7 @@ it('addressRanges assigns every address to exactly one range', () => {
   }
 });
 
-it('wallet tags updater checks for changes every three seconds, also after a failed pass, and stops at its signal', async () => {
+it('wallet tags updater checks for changes every ten seconds, also after a failed pass, and stops at its signal', async () => {
   const stop = new AbortController();
   const pauses: number[] = [];
   let reads = 0;
@@ -41,6 +41,6 @@ it('wallet tags updater checks for changes every three seconds, also after a fai
     },
   });
   await updater.run(stop.signal);
-  expect(pauses).toEqual([3_000, 3_000, 3_000, 3_000]);
+  expect(pauses).toEqual([10_000, 10_000, 10_000, 10_000]);
   expect(reads).toBe(7);
 });
