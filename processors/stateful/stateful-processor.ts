@@ -179,7 +179,11 @@ export function createStatefulProcessor<S>(options: {
     }
   }
 
-  const loadFromTopic = async (committed: number, signal: AbortSignal): Promise<void> => {
+  /**
+   * Reads the state from its topic, to the end of the topic. That is the state at `committed` only if no other process has committed a step since the
+   * offset was read. A commit of the same offset shows that: it fails once another process has acquired ownership, and the store gets no position.
+   */
+  const loadFromTopic = async (ownership: GroupOwnership, committed: number, signal: AbortSignal): Promise<void> => {
     store.clear();
     const { topic: stateTopic, partition: statePartition } = spec.state;
     const { earliest } = await log.bounds(stateTopic, statePartition);
@@ -190,6 +194,7 @@ export function createStatefulProcessor<S>(options: {
       count += batch.records.length;
     }
     if (signal.aborted) return;
+    await ownership.appendAndCommit({ outputs: [], offsets: [{ topic, partition, nextOffset: committed }] });
     commitToStore([], undefined, committed);
     logger.info({ processor: spec.name, records: count }, 'state loaded from its topic');
   };
@@ -214,7 +219,7 @@ export function createStatefulProcessor<S>(options: {
     }
   };
 
-  const restore = async (signal: AbortSignal, cache: StateCache<S>): Promise<number> => {
+  const restore = async (ownership: GroupOwnership, signal: AbortSignal, cache: StateCache<S>): Promise<number> => {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
     await requireRecords(log, { reader: spec.name, topic, partition, from: committed ?? 0 });
     if (committed === undefined) {
@@ -226,7 +231,7 @@ export function createStatefulProcessor<S>(options: {
     const stored = store.position();
     if (stored !== undefined && stored < committed && stored >= earliest)
       await catchUp(stored, committed, cache, signal);
-    if (!signal.aborted && store.position() !== committed) await loadFromTopic(committed, signal);
+    if (!signal.aborted && store.position() !== committed) await loadFromTopic(ownership, committed, signal);
     return committed;
   };
 
@@ -239,7 +244,7 @@ export function createStatefulProcessor<S>(options: {
       },
     });
     const ownership = await log.acquireOwnership(spec.name);
-    next = await restore(signal, cache);
+    next = await restore(ownership, signal, cache);
     if (signal.aborted) return;
     loaded = true;
     storeBuffer.start(next);

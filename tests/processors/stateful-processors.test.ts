@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { FencedError } from '../../infra/log/errors.js';
 import type { Log, NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -98,12 +99,29 @@ interface Crash {
   readonly committed: boolean;
 }
 
-/** Runs all processors as a new process until the input ends or one dies. */
-async function runOnce(store: MemoryStore, dir: string, maxRecords: number, crash?: Crash): Promise<void> {
+/**
+ * Runs all processors as a new process until the input ends or one dies. `whileLoading` is called once, when the positions have been read up to their
+ * committed offset and their states are about to be read.
+ */
+async function runOnce(
+  store: MemoryStore,
+  dir: string,
+  maxRecords: number,
+  crash?: Crash,
+  whileLoading?: () => Promise<void>,
+): Promise<void> {
   const memory = createMemoryLog({ store });
   let writes = 0;
+  let interruption: Promise<void> | undefined;
   const log: Log = {
     ...memory,
+    async *read(options) {
+      if (options.topic === topics.positions.name) {
+        interruption ??= whileLoading?.();
+        await interruption;
+      }
+      yield* memory.read(options);
+    },
     async acquireOwnership(group) {
       const ownership = await memory.acquireOwnership(group);
       return {
@@ -135,25 +153,20 @@ async function runOnce(store: MemoryStore, dir: string, maxRecords: number, cras
   ];
   const controller = new AbortController();
   setMaxListeners(0, controller.signal);
-  let died = false;
+  const failures: unknown[] = [];
   const running = Promise.all(
-    processors.map((processor) =>
-      processor.run(controller.signal).catch((error: unknown) => {
-        died = true;
-        if (!(error instanceof Error) || error.message !== 'crashed') throw error;
-      }),
-    ),
+    processors.map((processor) => processor.run(controller.signal).catch((error: unknown) => failures.push(error))),
   );
-  running.catch(() => undefined);
   const done = async () => {
     const states = await Promise.all(processors.map((processor) => processor.state()));
     return states.every((state) => state.loaded && state.lag === 0);
   };
-  while (!died && !(await done())) await new Promise((resolve) => setImmediate(resolve));
+  while (failures.length === 0 && !(await done())) await new Promise((resolve) => setImmediate(resolve));
   controller.abort();
   await running;
   await stores.close();
   open = open.filter((one) => one !== stores);
+  for (const failure of failures) if (!(failure instanceof Error) || failure.message !== 'crashed') throw failure;
 }
 
 /** The last value per key of every partition of the positions, and every PnL event, from the log. */
@@ -210,6 +223,21 @@ describe('activity and positions processors', () => {
     await runOnce(other, newDirectory(), 5, { dieAt: 3, committed: true });
     await runOnce(other, late, 5);
     expect(contents(other)).toEqual(truth);
+  }, 60_000);
+
+  it('reload a local store that was loading while another process committed further steps', async () => {
+    const calm = await storeOf(chain());
+    await runOnce(calm, newDirectory(), 1000);
+    const records = chain();
+    const half = records.findIndex(({ key }) => key === String(BLOCKS / 2));
+    const store = await storeOf(records.slice(0, half));
+    await runOnce(store, newDirectory(), 5, { dieAt: 5, committed: true });
+    const slow = newDirectory();
+    const takeover = () => runOnce(store, newDirectory(), 5);
+    await expect(runOnce(store, slow, 5, undefined, takeover)).rejects.toThrow(FencedError);
+    await createMemoryLog({ store }).append(topics.chainFinal.name, records.slice(half));
+    await runOnce(store, slow, 5);
+    expect(contents(store)).toEqual(contents(calm));
   }, 60_000);
 
   it('start on a log whose first records were aborted, and reject one whose first records were deleted', async () => {
