@@ -205,27 +205,32 @@ export function createFinalWriter(deps: {
 
   return {
     async run(signal) {
-      const checkpoint = await readFinalCheckpoint(deps);
-      if (checkpoint.kind === 'block') last = checkpoint;
-      else if (checkpoint.kind === 'partial') partial = checkpoint;
-      if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final resumes');
-      let next = await runHistory(signal);
-      if (signal.aborted) return;
-      historyDone = true;
-      deps.onHistoryDone?.();
-      signal.addEventListener('abort', () => wake(), { once: true });
-      while (!signal.aborted) {
-        const to = target;
-        if (to === null || (next !== null && to.number < next)) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-          continue;
+      try {
+        const checkpoint = await readFinalCheckpoint(deps);
+        if (checkpoint.kind === 'block') last = checkpoint;
+        else if (checkpoint.kind === 'partial') partial = checkpoint;
+        if (checkpoint.kind !== 'empty') logger.info({ checkpoint }, 'chain.final resumes');
+        let next = await runHistory(signal);
+        if (signal.aborted) return;
+        historyDone = true;
+        deps.onHistoryDone?.();
+        signal.addEventListener('abort', () => wake(), { once: true });
+        while (!signal.aborted) {
+          const to = target;
+          if (to === null || (next !== null && to.number < next)) {
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+            continue;
+          }
+          next = await writeFinalized(next ?? to.number, to, signal);
+          metrics.lagBlocks.set(Math.max(0, (target?.number ?? 0) - next + 1));
         }
-        next = await writeFinalized(next ?? to.number, to, signal);
-        metrics.lagBlocks.set(Math.max(0, (target?.number ?? 0) - next + 1));
+        await appending;
+      } finally {
+        // The next run reads the end of the topic, and the same ownership may append: a block in flight would be written twice.
+        await appending.catch(() => undefined);
       }
-      await appending;
     },
     onFinalized(number, hash) {
       if (target !== null && number <= target.number) return;

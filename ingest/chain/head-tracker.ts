@@ -319,8 +319,11 @@ export function createHeadTracker(deps: {
     },
     onFinalized: (number, hash) => state.finalize(number, hash),
     async idle() {
-      while (working !== null) await working;
-      await appender.drained();
+      try {
+        while (working !== null) await working;
+      } finally {
+        await appender.drained();
+      }
     },
     failed,
     get head() {

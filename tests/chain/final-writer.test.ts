@@ -122,6 +122,46 @@ describe('final writer', () => {
     expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 11)));
   });
 
+  it('ends a failed run only after its append, so that the next run writes no block twice', async () => {
+    const node = grown(12);
+    node.finalized = 10;
+    const log = await freshLog();
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const slow: MemoryLog = {
+      ...log,
+      append: async (name, records) => {
+        await opened;
+        return log.append(name, records);
+      },
+    };
+    const history = node.history.bind(node);
+    node.history = async function* (range) {
+      for await (const block of history(range)) {
+        if (block.number === 8) throw new RetryableError('the node answered 400');
+        yield block;
+      }
+    };
+    const failed = writing(slow, node, 10);
+    let hasEnded = false;
+    failed.done.catch(() => {
+      hasEnded = true;
+    });
+    for (let i = 0; i < 50; i += 1) await yieldToEventLoop();
+    expect([hasEnded, decodedEvents(log)]).toEqual([false, []]);
+    open();
+    await expect(failed.done).rejects.toThrow('the node answered 400');
+    expect(decodedEvents(log).length).toBeGreaterThan(5);
+    node.history = history;
+    const again = writing(log, node);
+    await again.until(10);
+    again.stop.abort();
+    await again.done;
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 11)));
+  });
+
   it('rejects when the partial block is not on the finalised chain', async () => {
     const node = grown(12);
     node.finalized = 7;
