@@ -80,12 +80,13 @@ export function createOrderBookTable(options: {
     Promise.all((await partitionsOf(log, topics.orderbookUpdates)).map((partition) => log.bounds(topic, partition)));
 
   const restore = async (signal: AbortSignal): Promise<void> => {
-    const bounds = await currentBounds();
     const found = await retry('read positions', signal, () =>
       clickhouse.query<{ partition: number; resume: string; newest: string; version: string }>(
         'SELECT _partition AS partition, toString(max(_resume)) AS resume, toString(max(_offset)) AS newest, toString(max(_version)) AS version FROM order_books GROUP BY partition',
       ),
     );
+    // After the rows: another process may append and insert until then, and its rows are not of another log.
+    const bounds = await currentBounds();
     version = Math.max(0, ...found.map((row) => Number(row.version)));
     const isOfOtherLog = found.some(({ partition, newest }) => Number(newest) >= (bounds[partition]?.next ?? 0));
     if (isOfOtherLog) {

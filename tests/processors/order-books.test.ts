@@ -70,8 +70,8 @@ async function openLog(): Promise<MemoryLog> {
   return log;
 }
 
-/** Runs a new processor, as after a restart. `store` replaces the client. */
-function start(log: MemoryLog, store: Pick<ClickHouse, 'insertRows'> = client) {
+/** Runs a new processor, as after a restart. `store` replaces parts of the client. */
+function start(log: MemoryLog, store: Partial<Pick<ClickHouse, 'insertRows' | 'command'>> = {}) {
   const stop = new AbortController();
   const metrics = createMetrics({ process: 'test', defaults: false });
   const clickhouse = {
@@ -79,7 +79,8 @@ function start(log: MemoryLog, store: Pick<ClickHouse, 'insertRows'> = client) {
     stream: client.stream,
     command: client.command,
     database: client.database,
-    insertRows: store.insertRows,
+    insertRows: client.insertRows,
+    ...store,
   };
   const table = createOrderBookTable({ log, codec, clickhouse, logger, metrics, nowMs: Date.now, flushMs: 20 });
   const running = table.run(stop.signal);
@@ -193,6 +194,32 @@ describe('order_books', () => {
     const next = start(log);
     expect(await rowWithSeq('7', 1)).toMatchObject({ bids: [['0.2', '1']] });
     await next.stop();
+  });
+
+  it('is not emptied when another process appends and inserts rows while a processor starts', async () => {
+    const log = await openLog();
+    const first = start(log);
+    await append(log, [update('7', 1), update('7', 2)]);
+    await rowWithSeq('7', 2);
+    let inserting: Promise<unknown> | undefined;
+    const moving: MemoryLog = {
+      ...log,
+      async bounds(name, partition) {
+        const before = await log.bounds(name, partition);
+        inserting ??= append(log, [update('7', 3)]).then(() => rowWithSeq('7', 3));
+        await inserting;
+        return before;
+      },
+    };
+    const statements: string[] = [];
+    const second = start(moving, { command: async (sql) => void statements.push(sql) });
+    await soon(async () => expect(inserting).toBeDefined());
+    await inserting;
+    await first.stop();
+    await append(log, [update('7', 4)]);
+    await rowWithSeq('7', 4);
+    await second.stop();
+    expect(statements).toEqual([]);
   });
 
   it('equals the books of the feed whenever the processor is killed, before, within or after an insert', async () => {
