@@ -199,15 +199,24 @@ export function createStatefulProcessor<S>(options: {
     logger.info({ processor: spec.name, records: count }, 'state loaded from its topic');
   };
 
-  /** Applies the records between the store's position and the committed one, without emitting their outputs. */
-  const catchUp = async (
-    stored: number,
-    committed: number,
-    cache: StateCache<S>,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const newCache = (): StateCache<S> =>
+    createStateCache<S>({
+      capacity: CACHED_STATES,
+      read: (key) => {
+        const bytes = storeBuffer.get(key) ?? store.get(key);
+        return bytes === undefined ? undefined : spec.state.decode(bytes);
+      },
+    });
+
+  /**
+   * Applies the records between the store's position and the committed one, without emitting their outputs. Ends early when records that the store lacks
+   * are being deleted, which a read skips.
+   */
+  const catchUp = async (stored: number, committed: number, signal: AbortSignal): Promise<void> => {
+    const cache = newCache();
     let from = stored;
     for await (const batch of completeBatches(from, false, signal)) {
+      if ((await log.bounds(topic, partition)).earliest > from) return;
       const whole = batch.records.filter((record) => record.offset < committed);
       transform(whole, cache);
       const reached = batch.nextOffset >= committed;
@@ -219,7 +228,7 @@ export function createStatefulProcessor<S>(options: {
     }
   };
 
-  const restore = async (ownership: GroupOwnership, signal: AbortSignal, cache: StateCache<S>): Promise<number> => {
+  const restore = async (ownership: GroupOwnership, signal: AbortSignal): Promise<number> => {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
     await requireRecords(log, { reader: spec.name, topic, partition, from: committed ?? 0 });
     if (committed === undefined) {
@@ -229,23 +238,16 @@ export function createStatefulProcessor<S>(options: {
     }
     const { earliest } = await log.bounds(topic, partition);
     const stored = store.position();
-    if (stored !== undefined && stored < committed && stored >= earliest)
-      await catchUp(stored, committed, cache, signal);
+    if (stored !== undefined && stored < committed && stored >= earliest) await catchUp(stored, committed, signal);
     if (!signal.aborted && store.position() !== committed) await loadFromTopic(ownership, committed, signal);
     return committed;
   };
 
   const run = async (signal: AbortSignal): Promise<void> => {
-    const cache = createStateCache<S>({
-      capacity: CACHED_STATES,
-      read: (key) => {
-        const bytes = storeBuffer.get(key) ?? store.get(key);
-        return bytes === undefined ? undefined : spec.state.decode(bytes);
-      },
-    });
     const ownership = await log.acquireOwnership(spec.name);
-    next = await restore(ownership, signal, cache);
+    next = await restore(ownership, signal);
     if (signal.aborted) return;
+    const cache = newCache();
     loaded = true;
     storeBuffer.start(next);
     for await (const batch of completeBatches(next, true, signal)) {

@@ -99,26 +99,28 @@ interface Crash {
   readonly committed: boolean;
 }
 
-/**
- * Runs all processors as a new process until the input ends or one dies. `whileLoading` is called once, when the positions have been read up to their
- * committed offset and their states are about to be read.
- */
+interface Interruption {
+  readonly topic: string;
+  readonly run: () => Promise<void>;
+}
+
+/** Runs all processors as a new process until the input ends or one dies. The interruption runs once, before the first read of its topic. */
 async function runOnce(
   store: MemoryStore,
   dir: string,
   maxRecords: number,
   crash?: Crash,
-  whileLoading?: () => Promise<void>,
+  interruption?: Interruption,
 ): Promise<void> {
   const memory = createMemoryLog({ store });
   let writes = 0;
-  let interruption: Promise<void> | undefined;
+  let interrupting: Promise<void> | undefined;
   const log: Log = {
     ...memory,
     async *read(options) {
-      if (options.topic === topics.positions.name) {
-        interruption ??= whileLoading?.();
-        await interruption;
+      if (options.topic === interruption?.topic) {
+        interrupting ??= interruption.run();
+        await interrupting;
       }
       yield* memory.read(options);
     },
@@ -233,7 +235,8 @@ describe('activity and positions processors', () => {
     const store = await storeOf(records.slice(0, half));
     await runOnce(store, newDirectory(), 5, { dieAt: 5, committed: true });
     const slow = newDirectory();
-    const takeover = () => runOnce(store, newDirectory(), 5);
+    // States are read after the committed offsets.
+    const takeover = { topic: topics.positions.name, run: () => runOnce(store, newDirectory(), 5) };
     await expect(runOnce(store, slow, 5, undefined, takeover)).rejects.toThrow(FencedError);
     await createMemoryLog({ store }).append(topics.chainFinal.name, records.slice(half));
     await runOnce(store, slow, 5);
@@ -277,6 +280,33 @@ describe('activity and positions processors', () => {
     await log.append(topics.chainFinal.name, chain().slice(0, 3));
     await log.deleteBefore(topics.chainFinal.name, 0, (await log.bounds(topics.chainFinal.name, 0)).next - 1);
     await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('older records were deleted (RAW_HISTORY_DAYS)');
+  }, 60_000);
+
+  it('reload a local store that is behind when the records that it lacks are deleted meanwhile', async () => {
+    const calm = await storeOf(chain());
+    await runOnce(calm, newDirectory(), 1000);
+    const records = chain();
+    const half = records.findIndex(({ key }) => key === String(BLOCKS / 2));
+    const store = await storeOf(records.slice(0, half));
+    const behind = newDirectory();
+    await runOnce(store, behind, 5, { dieAt: 5, committed: true });
+    await runOnce(store, newDirectory(), 5);
+    const log = createMemoryLog({ store });
+    await log.append(topics.chainFinal.name, records.slice(half));
+    const deletion = {
+      topic: topics.walletActivity.name,
+      run: async () => {
+        for (let partition = 0; partition < topics.walletActivity.partitions; partition++) {
+          const positions = await log.committed(`positions-${partition}`, topics.walletActivity.name);
+          const next = positions.find((one) => one.partition === partition)?.nextOffset ?? 0;
+          await log.deleteBefore(topics.walletActivity.name, partition, next);
+        }
+      },
+    };
+    await runOnce(store, behind, 5, undefined, deletion);
+    const { positions, pnl } = contents(store);
+    const truth = contents(calm);
+    expect({ positions, pnl }).toEqual({ positions: truth.positions, pnl: truth.pnl });
   }, 60_000);
 
   it('skip unreadable records and write them to dead.letters', async () => {
