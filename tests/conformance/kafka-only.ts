@@ -128,6 +128,25 @@ export function describeKafkaOnly(kafkaOf: () => { readonly brokers: readonly st
       await dead.disconnect();
     });
 
+    it('the position of an owned group is read only when no transaction that moves it is open', async () => {
+      const [input, group] = [await makeTopic(log, { partitions: 200 }), uniqueName('group')];
+      const other = await transactionalProducer(uniqueName('other'));
+      const transaction = await other.transaction();
+      const moved = [{ topic: input, partitions: [{ partition: 150, offset: '7' }] }];
+      await transaction.sendOffsets({ consumerGroupId: group, topics: moved });
+      expect(await log.committed(group, input)).toEqual([]);
+      await log.acquireOwnership(group);
+      let isRead = false;
+      const reading = log.committed(group, input).finally(() => {
+        isRead = true;
+      });
+      await expect.poll(() => log.committed(uniqueName('nobody'), input)).toEqual([]);
+      expect(isRead).toBe(false);
+      await transaction.commit();
+      expect(await reading).toEqual([{ topic: input, partition: 150, nextOffset: 7 }]);
+      await other.disconnect();
+    });
+
     it('findAppendedBatch finds exactly the batch whose response was lost, also in an open transaction', async () => {
       const topic = await makeTopic(log, { partitions: 2 });
       const cluster = createCluster({ brokers: kafkaOf().brokers, logger: silentLogger(), unavailableAfterMs: 10_000 });

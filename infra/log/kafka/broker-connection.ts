@@ -1,4 +1,5 @@
 import type { Logger } from '../../telemetry/logger.js';
+import { fetchPositions, listCommittingTransactions } from './flexible-requests.js';
 import type { BrokerAddress, Configs, KafkaConnection, ProduceBatch, Transaction } from './kafka-connection.js';
 import { KafkaError } from './kafka-error.js';
 import { openBrokerClient, protocolError } from './kafkajs-client.js';
@@ -11,7 +12,7 @@ const TRANSACTION_TIMEOUT_MS = 15_000;
 /** Committed positions do not expire: ten years. */
 const OFFSET_RETENTION_MS = 10 * 365 * 24 * 60 * 60_000;
 const READ_COMMITTED = 1;
-const API = { produce: 0, fetch: 1, deleteRecords: 21, incrementalAlterConfigs: 44, listTransactions: 66 } as const;
+const API = { produce: 0, fetch: 1, deleteRecords: 21, incrementalAlterConfigs: 44 } as const;
 const RESOURCE = { topic: 2, broker: 4 } as const;
 
 /**
@@ -21,7 +22,8 @@ const RESOURCE = { topic: 2, broker: 4 } as const;
  * Request versions are fixed. Brokers 2.4 to 4.x support all of them, except ListTransactions (3.0).
  */
 export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
-  const { call, send, isOpen, close } = await openBrokerClient(host, port, logger);
+  const client = await openBrokerClient(host, port, logger);
+  const { call, send, isOpen, close } = client;
   const broker = `${host}:${port}`;
 
   return {
@@ -168,24 +170,7 @@ export async function openConnection(host: string, port: number, logger: Logger)
       await call('EndTxn', 1, { ...producerOf(transaction), transactionResult: commit });
     },
 
-    async listCommittingTransactions() {
-      // Flexible version: a tag section ends the request header, the body and every struct.
-      const body = new WireWriter().int8(0).int8(2).compactString('PrepareCommit').int8(1).int8(0);
-      return send('ListTransactions', API.listTransactions, 0, body, (r) => {
-        r.skipTags();
-        r.int32();
-        const error = protocolError(r.int16(), broker);
-        if (error !== null) throw error;
-        r.compactArray(r.compactString);
-        return r.compactArray(() => {
-          const id = r.compactString();
-          r.int64();
-          r.compactString();
-          r.skipTags();
-          return id;
-        });
-      });
-    },
+    listCommittingTransactions: () => listCommittingTransactions(client, broker),
 
     async offsetCommit(groupId, topics) {
       await call('OffsetCommit', 4, {
@@ -196,16 +181,8 @@ export async function openConnection(host: string, port: number, logger: Logger)
         topics,
       });
     },
-    async offsetFetch(groupId, topic, partitions) {
-      const response = await call<{ responses: { partitions: { partition: number; offset: string }[] }[] }>(
-        'OffsetFetch',
-        4,
-        { groupId, topics: [{ topic, partitions: partitions.map((partition) => ({ partition })) }] },
-      );
-      return (response.responses[0]?.partitions ?? [])
-        .map(({ partition, offset }) => ({ partition, offset: Number(offset) }))
-        .filter(({ offset }) => offset >= 0);
-    },
+    offsetFetch: (group, topic, partitions, stable) =>
+      fetchPositions(client, broker, { group, topic, partitions, stable }),
 
     async createTopics(topics) {
       const requested = topics.map(({ topic, partitions, replicationFactor, configs }) => ({

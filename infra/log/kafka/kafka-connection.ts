@@ -22,7 +22,13 @@ export interface KafkaConnection {
   /** Ids of this coordinator's transactions whose commit is decided but not yet written to all partitions. */
   listCommittingTransactions(): Promise<readonly string[]>;
   offsetCommit(group: string, topics: readonly TopicOffsets[]): Promise<void>;
-  offsetFetch(group: string, topic: string, partitions: readonly number[]): Promise<readonly PartitionOffset[]>;
+  /** Committed positions. `stable`: rejects with UNSTABLE_OFFSET_COMMIT while a transaction that moves one of them is not complete. */
+  offsetFetch(
+    group: string,
+    topic: string,
+    partitions: readonly number[],
+    stable: boolean,
+  ): Promise<readonly PartitionOffset[]>;
   createTopics(topics: readonly NewTopic[]): Promise<void>;
   createPartitions(topic: string, count: number): Promise<void>;
   /** Moves the start of the partition to `offset`, on its leader and then on the replicas. */

@@ -91,9 +91,11 @@ export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
       checkGroup(group);
       const { partitions } = await cluster.topic(topic, { fresh: true });
       const all = Array.from({ length: partitions }, (_, partition) => partition);
+      // An owner processes the log from here on. Brokers before 4.0 may still answer with the position before the last commit of the owner before.
+      const stable = transactions.hasOwned(group);
       const found = await cluster.retry(
         `Positions of group "${group}"`,
-        async () => (await cluster.coordinator('group', group)).offsetFetch(group, topic, all),
+        async () => (await cluster.coordinator('group', group)).offsetFetch(group, topic, all, stable),
         { coordinator: { kind: 'group', key: group } },
       );
       await transactions.waitForPendingCommits(group);

@@ -20,6 +20,8 @@ export interface Transactions {
   run(step: AtomicStep): Promise<void>;
   /** Takes ownership of the group with a separate transactional id; earlier owners are fenced when this resolves. */
   acquireOwnership(group: string): Promise<GroupOwnership>;
+  /** Whether this instance has acquired ownership of the group, also if another one has since. */
+  hasOwned(group: string): boolean;
   /** Waits until no step of the group is partly visible, i.e. committed in one partition and not yet in another. */
   waitForPendingCommits(group: string): Promise<void>;
   /** Resolves when no step is running. */
@@ -53,6 +55,7 @@ export function createTransactions(deps: {
   const executor = createTransactionExecutor({ cluster, isCommitted });
   const queues = new Map<string, StepQueue>();
   const running = new Set<Promise<unknown>>();
+  const ownedGroups = new Set<string>();
 
   const prepare = async (step: AtomicStep): Promise<PreparedStep> => {
     const group = checkGroup(step.group);
@@ -131,9 +134,11 @@ export function createTransactions(deps: {
     async acquireOwnership(group) {
       const producer = newTransactionalProducer(`${PREFIX}${checkGroup(group)}/claim`, true);
       await executor.renew(producer);
+      ownedGroups.add(group);
       const queue: StepQueue = { producer, last: Promise.resolve() };
       return { appendAndCommit: (step) => tracked({ ...step, group }, queue) };
     },
+    hasOwned: (group) => ownedGroups.has(group),
     async waitForPendingCommits(group) {
       const prefix = `${PREFIX}${group}/`;
       await cluster.retry(

@@ -124,10 +124,25 @@ export class WireWriter {
     return this;
   }
 
-  /** Strings up to 126 bytes, whose length is a one-byte varint. */
+  /** The unsigned varint of flexible versions. */
+  uvarint(value: number): this {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.int8((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    return this.int8(rest);
+  }
+
   compactString(value: string): this {
     const bytes = Buffer.from(value, 'utf8');
-    return this.int8(bytes.length + 1).raw(bytes);
+    return this.uvarint(bytes.length + 1).raw(bytes);
+  }
+
+  compactArray<T>(items: readonly T[], write: (item: T, writer: this) => void): this {
+    this.uvarint(items.length + 1);
+    for (const item of items) write(item, this);
+    return this;
   }
 
   raw(bytes: Buffer): this {
