@@ -240,6 +240,8 @@ export interface Account {
   /** entries of the account's ledger so far */
   readonly ledger_entries: number;
   readonly deleted_at_ms: number | null;
+  /** when the plan or the custom limits last changed; 0: not since the account or this field exists */
+  readonly terms_since_ms: number;
 }
 
 export interface Key {

@@ -14,6 +14,7 @@ const account: Account = {
   custom_limits: null,
   ledger_entries: 0,
   deleted_at_ms: null,
+  terms_since_ms: 0,
 };
 const grant = (grant_id: string, kind: Grant['kind'], remaining: number, expires_at_ms: number): Grant => ({
   grant_id,

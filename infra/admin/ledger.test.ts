@@ -11,6 +11,7 @@ const account: Account = {
   custom_limits: null,
   ledger_entries: 3,
   deleted_at_ms: null,
+  terms_since_ms: 0,
 };
 const entry = (seq: number, quantity: number, balance: number, other: Partial<LedgerEntry> = {}): LedgerEntry => ({
   account_id: 'a',

@@ -25,6 +25,7 @@ export const newAccount = (
     custom_limits: null,
     ledger_entries: 0,
     deleted_at_ms: null,
+    terms_since_ms: 0,
   },
 });
 
@@ -33,6 +34,11 @@ const areValidLimits = (limits: CustomLimits): boolean =>
     const value = limits[name as keyof CustomLimits];
     return value === null || (Number.isInteger(value) && value >= 0 && value <= most);
   });
+
+const areSameLimits = (a: CustomLimits | null, b: CustomLimits | null): boolean =>
+  (Object.keys(customLimitBounds) as (keyof CustomLimits)[]).every(
+    (name) => (a?.[name] ?? null) === (b?.[name] ?? null),
+  );
 
 /** Accounts, their plans and limits, and free keys without sign-in. */
 export const accountHandlers: CommandHandlers<
@@ -53,16 +59,18 @@ export const accountHandlers: CommandHandlers<
       'oddstream.IpDay': { ip_hash: ipHash, utc_day: day, keys_created: created + 1 },
     });
   },
-  SetPlan(state, { account_id: id, plan }) {
+  SetPlan(state, { account_id: id, plan }, { atMs }) {
     const account = openAccount(state, id);
     if (account === undefined) return reject('unknown_account', null);
-    return accept(id, { 'oddstream.Account': { ...account, plan } });
+    const since = plan === account.plan ? account.terms_since_ms : atMs;
+    return accept(id, { 'oddstream.Account': { ...account, plan, terms_since_ms: since } });
   },
-  SetCustomLimits(state, { account_id: id, limits }) {
+  SetCustomLimits(state, { account_id: id, limits }, { atMs }) {
     const account = openAccount(state, id);
     if (account === undefined) return reject('unknown_account', null);
     if (limits !== null && !areValidLimits(limits)) return reject('invalid_limits', id);
-    return accept(id, { 'oddstream.Account': { ...account, custom_limits: limits } });
+    const since = areSameLimits(limits, account.custom_limits) ? account.terms_since_ms : atMs;
+    return accept(id, { 'oddstream.Account': { ...account, custom_limits: limits, terms_since_ms: since } });
   },
   DeleteAccount(state, { account_id: id }, { atMs }) {
     const account = state.accounts.get(entityOf.account(id));

@@ -7,7 +7,20 @@ import { createAccountsState } from './state.js';
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 8, 1);
 const OCTOBER = Date.UTC(2026, 9, 1);
+const NOVEMBER = Date.UTC(2026, 10, 1);
 const M = 1_000_000;
+const noLimits = {
+  standard_per_minute: null,
+  heavy_per_minute: null,
+  event_sockets: null,
+  orderbook_sockets: null,
+  filter_items_per_subscription: null,
+  api_keys: null,
+  social_searches_per_month: null,
+  api_requests_per_month: null,
+  orderbook_chainlink_bytes_per_month: null,
+  onchain_event_bytes_per_month: null,
+};
 
 /** An account of the starter plan (10 million requests a month), created on the first of September. */
 function bench() {
@@ -234,6 +247,51 @@ describe('packages', () => {
     expect(settle(1, OCTOBER, START + 1)).toBe('unknown_period');
     settle(0, OCTOBER + 40 * DAY_MS, Date.UTC(2026, 10, 1));
     expect(settle(99 * M, OCTOBER + 40 * DAY_MS, START)).toBe('unknown_period');
+  });
+
+  it('charges a late total to grants of its own period also before the next period has a total', () => {
+    const { start, complete, courtesy, settle, settlement, entries } = bench();
+    courtesy('september', 2 * M, OCTOBER + 20 * DAY_MS);
+    settle(11 * M);
+    start('one', 1, 2_000, OCTOBER);
+    complete('one', 2_000, OCTOBER);
+    entries();
+    settle(17 * M, OCTOBER + 3_600_000);
+    expect(entries()).toEqual([['used', -1, 10]]);
+    expect(settlement()).toMatchObject({ period_start_ms: START, charged: 2 * M, uncovered: 5 * M });
+    settle(12 * M, OCTOBER + 3_600_000, OCTOBER);
+    expect(entries()).toEqual([['used', -2, 8]]);
+  });
+
+  it('charges nothing of an ended period when the plan or the limits have changed since its end', () => {
+    const limits = { ...noLimits, api_requests_per_month: 20 * M };
+    for (const [before, after] of [
+      [
+        { 'oddstream.SetPlan': { account_id: 'a', plan: 'growth' } },
+        { 'oddstream.SetPlan': { account_id: 'a', plan: 'starter' } },
+      ],
+      [
+        { 'oddstream.SetCustomLimits': { account_id: 'a', limits } },
+        { 'oddstream.SetCustomLimits': { account_id: 'a', limits: null } },
+      ],
+    ] as const) {
+      const { courtesy, settle, entries, run } = bench();
+      courtesy('c', 5 * M, NOVEMBER + DAY_MS);
+      run(before);
+      settle(18 * M);
+      run(before, OCTOBER);
+      run(after, OCTOBER + 1);
+      entries();
+      settle(18 * M, OCTOBER + 2);
+      expect(entries()).toEqual([]);
+      // The running period has the new terms, whenever they began.
+      settle(11 * M, OCTOBER + 2, OCTOBER);
+      expect(entries()).toEqual([['used', -1, 4]]);
+      // A repetition of the same terms is no change.
+      run(after, NOVEMBER);
+      settle(12 * M, NOVEMBER, OCTOBER);
+      expect(entries()).toEqual([['used', -1, 3]]);
+    }
   });
 
   it('charges nothing on a plan without a limit, and keeps what was charged after an upgrade', () => {

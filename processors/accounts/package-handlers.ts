@@ -175,18 +175,23 @@ export const packageHandlers: CommandHandlers<
   },
 
   /**
-   * A total of the running period is charged to all grants, also to one that was bought after the usage. A late total of the period before is
-   * charged to the grants that were made before its end and have not expired at the time of the command.
+   * A total of the running period is charged to all grants, also to one that was bought after the usage. A late total of an ended period is charged to
+   * the grants that were made before its end and have not expired at the time of the command; not at all once the plan or the limits have changed
+   * after the end, since the allowance of that period is no longer known.
    */
   SettleUsage(state, { account_id: id, meter, period_start_ms: startMs, used }, context) {
     const account = state.accounts.get(entityOf.account(id));
     if (account === undefined) return reject('unknown_account', null);
     if (!Number.isSafeInteger(used) || used < 0) return reject('bad_quantity', id);
-    if (servicePeriod(account.created_at_ms, startMs).startMs !== startMs) return reject('unknown_period', id);
+    const period = servicePeriod(account.created_at_ms, startMs);
+    if (period.startMs !== startMs) return reject('unknown_period', id);
     const before = state.settlements.get(entityOf.settlement(id, meter));
     const allowance = monthlyAllowance(account, meter);
     const ledger = openMeterLedger(state, account, meter, context);
     ledger.expire();
+    const hasEnded = context.atMs >= period.endMs;
+    if (hasEnded && account.terms_since_ms >= period.endMs) return accept(id, ...ledger.changes());
+    const charge = (quantity: number) => ledger.charge(quantity, hasEnded ? period.endMs : undefined);
     let current: PeriodUsage;
     let previous: PeriodUsage | null = before?.previous ?? null;
     if (before === undefined || startMs >= before.period_start_ms) {
@@ -195,13 +200,12 @@ export const packageHandlers: CommandHandlers<
         const { period_start_ms, used: total, charged, uncovered } = before;
         previous = { period_start_ms, used: total, charged, uncovered };
       }
-      current = settle(isNew ? noUsage(startMs) : before, used, allowance, ledger.charge);
+      current = settle(isNew ? noUsage(startMs) : before, used, allowance, charge);
     } else {
       if (previous !== null && startMs < previous.period_start_ms) return reject('unknown_period', id);
-      const { endMs } = servicePeriod(account.created_at_ms, startMs);
       const late = previous?.period_start_ms === startMs ? previous : noUsage(startMs);
       current = before;
-      previous = settle(late, used, allowance, (quantity) => ledger.charge(quantity, endMs));
+      previous = settle(late, used, allowance, charge);
     }
     const isSame = before !== undefined && isSameUsage(before, current) && isSameUsage(before.previous, previous);
     return accept(

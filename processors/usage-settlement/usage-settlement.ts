@@ -116,7 +116,9 @@ export function createUsageSettlement(options: {
   const periodsOf = (account: Account, atMs: number): AccountPeriods => {
     const current = servicePeriod(account.created_at_ms, atMs);
     const before = servicePeriod(account.created_at_ms, current.startMs - 1);
-    const hasLateTotals = before.endMs === current.startMs && atMs - current.startMs < LATE_TOTALS_MS;
+    const isRecent = before.endMs === current.startMs && atMs - current.startMs < LATE_TOTALS_MS;
+    // Of an ended period the terms of that time count, which are unknown once they have changed.
+    const hasLateTotals = isRecent && account.terms_since_ms < current.startMs;
     return {
       accountId: account.account_id,
       current,

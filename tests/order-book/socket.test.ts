@@ -44,7 +44,7 @@ async function createAccount(): Promise<void> {
   const at = { created_at_ms: 1 };
   const account = { account_id: 'a', plan: 'enterprise', label: 'a', active_keys: 1, custom_limits: null } as const;
   await accountState('account:a', {
-    'oddstream.Account': { ...account, ledger_entries: 0, deleted_at_ms: null, ...at },
+    'oddstream.Account': { ...account, ledger_entries: 0, deleted_at_ms: null, terms_since_ms: 0, ...at },
   });
   const key_hash = hashKey(key);
   const own = { key_hash, key_prefix: displayedKeyPrefix(key), account_id: 'a', name: 'k', active: true } as const;

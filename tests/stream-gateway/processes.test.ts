@@ -51,6 +51,7 @@ beforeAll(async () => {
       custom_limits: null,
       ledger_entries: 0,
       deleted_at_ms: null,
+      terms_since_ms: 0,
       ...at,
     },
   });

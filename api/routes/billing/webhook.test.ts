@@ -26,6 +26,7 @@ const account: Account = {
   custom_limits: null,
   ledger_entries: 0,
   deleted_at_ms: null,
+  terms_since_ms: 0,
 };
 type Send = Parameters<typeof createStripeWebhookRoute>[0]['send'];
 

@@ -1,6 +1,7 @@
 const DAY_MS = 86_400_000;
 export const START = Date.UTC(2026, 8, 1);
 export const NEXT = Date.UTC(2026, 9, 1);
+const NEXT_END = Date.UTC(2026, 10, 1);
 /** Units that a service month includes. */
 export const ALLOWANCE = 10;
 
@@ -110,10 +111,10 @@ export function tokenModel() {
           const period = periods.get(startMs) ?? { used: 0, charged: 0 };
           periods.set(startMs, period);
           period.used = Math.max(period.used, step.units);
-          const isRunning = startMs === Math.max(...periods.keys());
+          const endMs = startMs === START ? NEXT : NEXT_END;
           while (period.charged < period.used - ALLOWANCE) {
             const [token] = tokens
-              .filter(({ at, madeMs }) => at === 'free' && (isRunning || madeMs < NEXT))
+              .filter(({ at, madeMs }) => at === 'free' && (nowMs < endMs || madeMs < endMs))
               .sort(
                 (a, b) =>
                   a.kind - b.kind || a.expiresMs - b.expiresMs || a.madeMs - b.madeMs || (a.grant < b.grant ? -1 : 1),
