@@ -16,7 +16,7 @@ const positionsSql = `SELECT partition, toString(max(next_offset)) AS next FROM 
   WHERE sink = 'wallet_activity' GROUP BY partition`;
 
 /**
- * Resolves with true once `wallet_activity` contains all history that the chain source announced: the source has reached the end of the history,
+ * Resolves with true once `wallet_activity` contains all history that the chain source announces from now on: the source has reached the end of the history,
  * the activity processor has read chain.final up to there, and the sinks have written what it derived. Works from log and tables alone, since
  * these tasks may run in other processes. Resolves with false when the signal aborts.
  */
@@ -34,17 +34,18 @@ export async function untilHistoryLoaded(options: {
     ((await log.lastRecord(topic, partition))?.offset ?? -1) + 1;
 
   let announced = false;
-  /** Next record of `sources` to read; null before the first. */
+  /** Next record of `sources` to read, initially the end: a status of an earlier run of ingest says nothing of the history since. null before the first read. */
   let nextStatus: number | null = null;
   const applyStatus = ({ key, offset, value }: LogRecord): void => {
     if (key !== 'chain' || value === null) return;
     const topic = topics.sources.name;
     const event = tryDecode(codec, value, (reason) => options.onUnreadable({ topic, offset }, reason));
-    if (event?.kind === 'source_status') announced = event.value.phase === 'live' || event.value.progress === 1;
+    if (event?.kind !== 'source_status' || event.value.phase === 'stopped') return;
+    announced = event.value.phase === 'live' || event.value.progress === 1;
   };
   const isHistoryAnnounced = async (): Promise<boolean> => {
     const topic = topics.sources.name;
-    nextStatus ??= (await log.bounds(topic, 0)).earliest;
+    nextStatus ??= (await log.bounds(topic, 0)).next;
     for await (const batch of log.read({ topic, partition: 0, from: { offset: nextStatus }, follow: false, signal })) {
       batch.records.forEach(applyStatus);
       nextStatus = batch.nextOffset;

@@ -152,6 +152,12 @@ export function describeCopyPnl(
       },
     ]);
 
+  /** As ingest does while it runs. */
+  const keepReporting = (log: Log) => {
+    const reports = setInterval(() => void reportChain(log, 1), 500);
+    stops.push(async () => clearInterval(reports));
+  };
+
   const scoresOf = async (wallet: string) =>
     Object.fromEntries(
       (
@@ -286,6 +292,11 @@ export function describeCopyPnl(
       await reportChain(log, 1);
       const wallets = Array.from({ length: 120 }, (_, n) => address(1_000 + n));
       const { counts, stop } = runTask(log);
+      await add('k1', wallets.slice(0, 119));
+      // The report of an earlier run of ingest says nothing of the history since.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(counts.scorings).toBe(0);
+      keepReporting(log);
       const scoredAt = async () =>
         (
           await engine.client.query<{ at: string; wallets: string; rows: string }>(
@@ -298,7 +309,6 @@ export function describeCopyPnl(
         engine.client
           .query('SELECT 1 FROM copy_cycles FINAL WHERE completed_at > toDateTime(0)')
           .then((rows) => rows.length);
-      await add('k1', wallets.slice(0, 119));
       await expect.poll(scoredAt, SOON).toEqual([[0, 119, 714]]);
       await expect.poll(completed, SOON).toBe(1);
       expect(counts.scorings).toBe(3);
