@@ -268,12 +268,12 @@ describe('GET /v2/onchain/trades', () => {
     const grouped = await get(`trades?group_by=order_hash&wallet=${alice}`);
     expect(grouped.source).toBe('onchain-v2-grouped');
     expect(
-      grouped.trades.map((one) => [one.order_hash, one.fill_count, one.total_amount_usd, one.total_fee_usd]),
+      grouped.trades.map((one) => [one.order_hash, one.side, one.fill_count, one.total_amount_usd, one.total_fee_usd]),
     ).toEqual([
-      [order(8), 1, 10, 0.05],
-      [order(7), 1, 9, 0.09],
-      [order(1), 2, 44, 0],
-      [order(4), 1, 20, 0.25],
+      [order(8), 'maker', 1, 10, 0.05],
+      [order(7), 'taker', 1, 9, 0.09],
+      [order(1), 'maker', 2, 44, 0],
+      [order(4), 'taker', 1, 20, 0.25],
     ]);
     expect(grouped.trades[2]).toMatchObject({
       tx_hashes: [tx(1), tx(3)],

@@ -80,10 +80,12 @@ describe('GET /v3/wallets/{address}/trades', () => {
 
   it('groups fills by own order, and by transaction', async () => {
     const orders = await get(wallet('group_by=order_hash'));
-    expect(orders.trades.map((row) => [row.order_hash, row.fill_count, row.total_usd, row.total_shares])).toEqual([
-      [order(7), 1, 9, 10],
-      [order(1), 2, 44, 110],
-      [order(4), 1, 20, 50],
+    expect(
+      orders.trades.map((row) => [row.order_hash, row.role, row.fill_count, row.total_usd, row.total_shares]),
+    ).toEqual([
+      [order(7), 'taker', 1, 9, 10],
+      [order(1), 'maker', 2, 44, 110],
+      [order(4), 'taker', 1, 20, 50],
     ]);
     expect(Object.keys(orders).sort()).toEqual([
       'address',

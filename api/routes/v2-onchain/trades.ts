@@ -132,7 +132,7 @@ function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof tradeSchema>
   };
 }
 
-function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSchema> {
+function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.input<typeof orderSchema> {
   return {
     order_hash: row.order_hash,
     fill_count: Number(row.fill_count),
@@ -145,7 +145,8 @@ function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSc
     timestamp: Number(row.timestamp),
     token_id: row.token_id,
     maker: row.maker,
-    side: row.role,
+    // The rows are those of the wallet's own orders, with the role of their signer.
+    side: ofWallet && Number(row.is_taker_order) === 1 ? 'taker' : row.role,
     direction: directionOf(row),
     ...titleOf(row, title),
     tx_hashes: [...row.tx_hashes],
@@ -251,7 +252,7 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
         body: {
           ...envelope(rows.length, hasMore, keyOf(next)),
           source: GROUPED_SOURCE,
-          trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled)),
+          trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled, given.wallet !== undefined)),
         },
       };
     },

@@ -89,7 +89,7 @@ export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLooku
       const { rows, cursor } = await grouped(query, filter, context, load);
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return {
-        trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled)),
+        trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled, filter.wallets !== null)),
         rows_returned: rows.length,
         grouped_by: 'order_hash',
         next_cursor: cursor,

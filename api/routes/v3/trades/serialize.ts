@@ -144,8 +144,12 @@ export function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof trade
   };
 }
 
-/** An order with the sums of its fills. */
-export function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof orderSchema> {
+/** Role of the wallet that signed the order of a group. */
+const signedRoleOf = (row: FillGroupRow) =>
+  Number(row.is_taker_order) === 1 ? ('taker' as const) : ('maker' as const);
+
+/** An order with the sums of its fills. `ofWallet`: the list is that of a wallet, else the maker is the subject of every row. */
+export function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.input<typeof orderSchema> {
   const { usd, size, fee, price, maker_amount, taker_amount } = amountsOf(row);
   return {
     order_hash: row.order_hash,
@@ -163,6 +167,7 @@ export function orderFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof 
     tx_hashes: [...row.tx_hashes],
     ...titleFieldsFrom(row, title),
     ...partiesOf(row),
+    ...(ofWallet ? { role: signedRoleOf(row) } : {}),
   };
 }
 
@@ -172,7 +177,7 @@ export const userTradeSchema = tradeSchema.extend({ fill_count: z.int(), tx_hash
 export function userTradeFrom(row: FillGroupRow, title: TokenTitle): z.input<typeof userTradeSchema> {
   return {
     ...tradeFrom(row, title),
-    role: Number(row.is_taker_order) === 1 ? 'taker' : 'maker',
+    role: signedRoleOf(row),
     fill_count: Number(row.fill_count),
     tx_hashes: [...row.tx_hashes],
   };
