@@ -55,7 +55,9 @@ export interface ChildRow {
 /** Markets of neg-risk events, largest volume first. */
 export const childrenSql = (parents: readonly string[], rows: number): Sql => ({
   text: `SELECT assumeNotNull(neg_risk_market_id) AS parent, condition_id, group_item_title AS outcome_title, question, slug, event_slug, event_title,
-        active, closed, toUnixTimestamp64Milli(end_at) AS end_ms, volume, image
+        active, closed OR condition_id IN (
+          SELECT condition_id FROM resolutions WHERE condition_id IN (SELECT condition_id FROM markets WHERE neg_risk_market_id IN {parents:Array(String)})
+        ) AS closed, toUnixTimestamp64Milli(end_at) AS end_ms, volume, image
       FROM markets FINAL
       WHERE neg_risk_market_id IN {parents:Array(String)}
       ORDER BY volume DESC, condition_id

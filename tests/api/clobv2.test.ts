@@ -29,6 +29,8 @@ beforeAll(async () => {
   api = await startApi({ nowMs: (T + 100) * 1000 });
   key = await api.key('starter');
   await insertVenue(api.clickhouse);
+  // Settled on chain; the catalogue does not know it yet.
+  await api.clickhouse.insertRows('markets', [marketRow({ ...rain, closed: false, offset: 2 })]);
 });
 afterAll(() => api.stop());
 

@@ -115,7 +115,13 @@ describe('/v3 markets', () => {
         tag_slugs: ['Weather', 'Europe'],
       },
     ]);
-    expect((await get('/v3/markets/search?q=rain')).data[0]).toMatchObject({ closed: true, winning_outcome_index: 0 });
+    const settled = { closed: true, winning_outcome_index: 0 };
+    expect((await get('/v3/markets/search?q=rain')).data[0]).toMatchObject(settled);
+    // Settled on chain; the catalogue does not know it yet.
+    await api.clickhouse.insertRows('markets', [marketRow({ ...rain, closed: false, offset: 2 })]);
+    expect((await get('/v3/markets/search?q=rain')).data[0]).toMatchObject(settled);
+    expect(await get(`/v3/conditions/${rain.conditionId}`)).toMatchObject({ closed: true });
+    await api.clickhouse.insertRows('markets', [marketRow({ ...rain, offset: 3 })]);
     expect(await rejectionOf('/v3/markets/search')).toEqual([400, { error: "Missing required query parameter 'q'" }]);
     expect(await rejectionOf('/v3/markets/search?q=')).toEqual([
       400,
@@ -132,7 +138,7 @@ describe('/v3 markets', () => {
     expect(pages.flatMap((page) => page.data.map((row) => row.slug))).toEqual(['snow-lisbon-may', 'hail', 'rain']);
     await api.clickhouse.insertRows('markets', [
       marketRow({ ...snow, offset: 3 }),
-      marketRow({ ...rain, volume: 1e9, offset: 2 }),
+      marketRow({ ...rain, volume: 1e9, offset: 4 }),
     ]);
     api.clock.nowMs += 60_000;
     const again = await get('/v3/markets/search?q=%3F');

@@ -1,5 +1,5 @@
 import type { EventMarketRow, EventRow } from '../../catalog/events.sql.js';
-import { type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
+import { isSettled, type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
@@ -37,7 +37,7 @@ export function periodicEvent(
       volume: market.volume,
       liquidity: market.liquidity,
       active: boolFrom(market.active),
-      closed: boolFrom(market.closed),
+      closed: boolFrom(market.closed) || isSettled(prices.get(market.condition_id)),
       groupItemTitle: market.group_item_title ?? '',
     })),
   };
@@ -50,7 +50,7 @@ export function activeEntry(market: EventMarketRow, event: EventRow | undefined,
     slug: market.slug,
     title: event?.title ?? market.event_title ?? market.question,
     active: boolFrom(event?.active ?? market.active),
-    closed: boolFrom(event?.closed ?? market.closed),
+    closed: boolFrom(event?.closed ?? market.closed) || isSettled(prices),
     startDate: isoFrom(event?.start_ms ?? market.start_ms),
     endDate: isoFrom(event?.end_ms ?? market.end_ms),
     markets: [
@@ -61,7 +61,7 @@ export function activeEntry(market: EventMarketRow, event: EventRow | undefined,
         ...numericPrices(prices),
         tokenId: market.tokens[0] ?? '',
         active: boolFrom(market.active),
-        closed: boolFrom(market.closed),
+        closed: boolFrom(market.closed) || isSettled(prices),
       },
     ],
   };

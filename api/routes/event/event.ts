@@ -7,6 +7,7 @@ import { slugParam } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import {
   CURRENT_PRICES_DESCRIPTION,
+  isSettled,
   type OutcomePrices,
   outcomePriceFields,
   outcomePricesFrom,
@@ -90,7 +91,7 @@ function eventDetail(
       volume: entry.volume,
       liquidity: entry.liquidity,
       active: boolFrom(entry.active),
-      closed: boolFrom(entry.closed),
+      closed: boolFrom(entry.closed) || isSettled(prices.get(entry.condition_id)),
       groupItemTitle: entry.group_item_title ?? '',
       tokenId: entry.tokens[0] ?? '',
     })),

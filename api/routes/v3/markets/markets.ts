@@ -294,7 +294,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
           outcomes: market?.outcomes ?? [],
           end_date: market?.end_date ?? null,
           active: market?.active ?? false,
-          closed: market?.closed ?? resolution !== null,
+          closed: market?.closed === true || resolution !== null,
           neg_risk: condition?.negRisk ?? null,
           event_slug: market?.event_slug ?? null,
           event_title: market?.event_title ?? null,

@@ -58,7 +58,7 @@ export function foundMarketFrom(
     category: null,
     volume_all_time: decimalText(row.volume),
     active: boolFrom(row.active),
-    closed: boolFrom(row.closed),
+    closed: boolFrom(row.closed) || (condition?.resolution ?? null) !== null,
     winning_outcome_index: condition?.resolution?.winner ?? null,
     tag_slugs: labelsOf(row, labels),
   };
