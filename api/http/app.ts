@@ -11,7 +11,7 @@ import type { SessionCaller } from '../auth/session.js';
 import type { AdmitSession } from '../auth/session-admission.js';
 import { apiGroupOf, renderFailure } from '../errors/error-formats.js';
 import { ApiError, type Failure } from '../errors/failure.js';
-import { limitKeyless } from '../limits/keyless.js';
+import { countIfKeyed, limitKeyless } from '../limits/keyless.js';
 import type { RateLimiter } from '../limits/rate-limiter.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
 import { rejectUntilReady } from '../readiness/reject-until-ready.js';
@@ -25,7 +25,7 @@ export interface AppDeps {
   readonly keys: KeyDirectory;
   readonly admitSession: AdmitSession;
   readonly limiter: RateLimiter;
-  /** Requests without a valid key that one client address may send per minute; default: the common limit. */
+  /** Requests that count against no account which one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
   /** Null: usage is not enforced. Routes of the account stay open, so that its usage can be seen. */
   readonly usedUpUntil: UsedUpUntil | null;
@@ -140,7 +140,9 @@ export function createApp(deps: AppDeps): Express {
     cors(),
     guardWrites(deps.serverOrigin),
   );
-  app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, perMinute: deps.keylessPerMinute }));
+  const firstSegments = new Set(deps.routes.map(({ path }) => path.split('/')[1]));
+  const isApiPath = (path: string): boolean => firstSegments.has(path.split('/', 2)[1]);
+  app.use(limitKeyless({ keys: deps.keys, nowMs: deps.nowMs, isApiPath, perMinute: deps.keylessPerMinute }));
   deps.pages?.(app);
 
   const sessionOf = async (route: Route, request: Request, response: Response): Promise<SessionCaller | null> => {
@@ -149,10 +151,15 @@ export function createApp(deps: AppDeps): Express {
       (route.auth === 'key-or-session' &&
         request.headers.cookie !== undefined &&
         apiKeyFromRequest(request.headers, queryOf(request)) === null);
-    return isSession ? deps.admitSession(request, response, deps.nowMs()) : null;
+    if (!isSession) return null;
+    countIfKeyed(response);
+    return deps.admitSession(request, response, deps.nowMs());
   };
   const admit = async (route: Route, request: Request, response: Response): Promise<Caller | null> => {
-    if (route.auth === 'none') return null;
+    if (route.auth === 'none') {
+      countIfKeyed(response);
+      return null;
+    }
     const key = apiKeyFromRequest(request.headers, queryOf(request));
     if (route.auth === 'optional' && key === null) return null;
     const caller = authenticate(key, deps.keys);
@@ -256,11 +263,13 @@ export function createApp(deps: AppDeps): Express {
     allowed.set(route.path, [...(allowed.get(route.path) ?? []), ...methods]);
   }
   for (const [path, allow] of allowed) {
-    app.all(path.replace(/\{(\w+)\}/g, ':$1'), () => {
+    app.all(path.replace(/\{(\w+)\}/g, ':$1'), (_request, response) => {
+      countIfKeyed(response);
       throw new ApiError({ kind: 'method_not_allowed', allow });
     });
   }
-  app.use(() => {
+  app.use((_request, response) => {
+    countIfKeyed(response);
     throw new ApiError({ kind: 'not_found', message: 'Not found.' });
   });
 

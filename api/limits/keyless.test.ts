@@ -6,7 +6,7 @@ import { plans } from '../../schemas/plans.js';
 import { ApiError } from '../errors/failure.js';
 import { createApp } from '../http/app.js';
 import { listen } from '../http/server.js';
-import { limitKeyless } from './keyless.js';
+import { countIfKeyed, limitKeyless } from './keyless.js';
 
 const VALID = 'odds_live_0123456789abcdef0123456789abcdef';
 const CALLER = { accountId: 'a', keyHash: 'h', poolKeyHash: 'h', plan: 'free', terms: plans.free } as const;
@@ -16,53 +16,70 @@ function setUp(perMinute: number) {
   const keys = {
     lookup: (key: string) => (key === VALID ? CALLER : null),
   };
-  const handler = limitKeyless({ keys, nowMs: () => nowMs, perMinute, assetsPerMinute: 2 * perMinute });
-  const send = (ip: string, headers: Record<string, string> = {}, url = '/docs') =>
-    new Promise<unknown>((resolve) => {
-      void handler({ ip, headers, originalUrl: url } as unknown as Request, {} as Response, resolve);
-    });
+  const isApiPath = (path: string) => path.startsWith('/v1/');
+  const handler = limitKeyless({ keys, nowMs: () => nowMs, isApiPath, perMinute, assetsPerMinute: 2 * perMinute });
+  /** Undefined: accepted. `hasRoute`: a route limits the request by its account. */
+  const send = (ip: string, headers: Record<string, string> = {}, url = '/docs', hasRoute = true): unknown => {
+    const response = { locals: {} } as Response;
+    try {
+      void handler({ ip, headers, originalUrl: url } as unknown as Request, response, () => undefined);
+      if (!hasRoute) countIfKeyed(response);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  };
   return { send, wait: (ms: number) => (nowMs += ms) };
 }
 
 describe('limitKeyless', () => {
   it('rejects requests of one address beyond the limit per minute and accepts them in the next window', async () => {
     const { send, wait } = setUp(3);
-    for (let i = 0; i < 3; i++) expect(await send('192.0.2.1')).toBeUndefined();
-    const refused = await send('192.0.2.1');
+    for (let i = 0; i < 3; i++) expect(send('192.0.2.1')).toBeUndefined();
+    const refused = send('192.0.2.1');
     expect(refused).toBeInstanceOf(ApiError);
     expect((refused as ApiError).failure).toMatchObject({
       kind: 'rate_limited',
       limitPerMinute: 3,
       retryAtMs: 1_060_000,
     });
-    expect(await send('192.0.2.2')).toBeUndefined();
+    expect(send('192.0.2.2')).toBeUndefined();
     wait(60_001);
-    expect(await send('192.0.2.1')).toBeUndefined();
+    expect(send('192.0.2.1')).toBeUndefined();
   });
 
   it('counts an IPv6 network as one client and a mapped IPv4 address as that address', async () => {
     const { send } = setUp(1);
-    expect(await send('2001:db8:1:2::1')).toBeUndefined();
-    expect(await send('2001:db8:1:2:ffff::9')).toBeInstanceOf(ApiError);
-    expect(await send('2001:db8:1:3::1')).toBeUndefined();
-    expect(await send('192.0.2.7')).toBeUndefined();
-    expect(await send('::ffff:192.0.2.7')).toBeInstanceOf(ApiError);
+    expect(send('2001:db8:1:2::1')).toBeUndefined();
+    expect(send('2001:db8:1:2:ffff::9')).toBeInstanceOf(ApiError);
+    expect(send('2001:db8:1:3::1')).toBeUndefined();
+    expect(send('192.0.2.7')).toBeUndefined();
+    expect(send('::ffff:192.0.2.7')).toBeInstanceOf(ApiError);
   });
 
   it('counts scripts and style sheets with a version in their address separately', async () => {
     const { send } = setUp(2);
-    for (let i = 0; i < 4; i++) expect(await send('192.0.2.1', {}, '/v/8cGk2d/app/app.js')).toBeUndefined();
-    const refused = await send('192.0.2.1', {}, '/v/8cGk2d/app/app.js');
+    for (let i = 0; i < 4; i++) expect(send('192.0.2.1', {}, '/v/8cGk2d/app/app.js')).toBeUndefined();
+    const refused = send('192.0.2.1', {}, '/v/8cGk2d/app/app.js');
     expect((refused as ApiError).failure).toMatchObject({ kind: 'rate_limited', limitPerMinute: 4 });
-    for (let i = 0; i < 2; i++) expect(await send('192.0.2.1', {}, '/v1/status')).toBeUndefined();
-    expect(((await send('192.0.2.1')) as ApiError).failure).toMatchObject({ limitPerMinute: 2 });
+    for (let i = 0; i < 2; i++) expect(send('192.0.2.1', {}, '/v1/status')).toBeUndefined();
+    expect((send('192.0.2.1') as ApiError).failure).toMatchObject({ limitPerMinute: 2 });
   });
 
-  it('does not count requests with a valid key, and counts those with a wrong one', async () => {
+  it('does not count requests that the limit of an account counts, and counts those with a wrong key', async () => {
     const { send } = setUp(1);
-    for (let i = 0; i < 5; i++) expect(await send('192.0.2.1', { 'x-api-key': VALID })).toBeUndefined();
-    expect(await send('192.0.2.1', { 'x-api-key': 'wrong' })).toBeUndefined();
-    expect(await send('192.0.2.1', {}, '/v1/status?key=wrong')).toBeInstanceOf(ApiError);
+    for (let i = 0; i < 5; i++) expect(send('192.0.2.1', { 'x-api-key': VALID }, '/v1/x')).toBeUndefined();
+    expect(send('192.0.2.1', { 'x-api-key': 'wrong' }, '/v1/x')).toBeUndefined();
+    expect(send('192.0.2.1', {}, '/v1/status?key=wrong')).toBeInstanceOf(ApiError);
+  });
+
+  it('counts requests with a valid key to pages, to routes without a key and to unknown paths', async () => {
+    const { send } = setUp(1);
+    expect(send('192.0.2.1', { 'x-api-key': VALID }, '/app/market/x')).toBeUndefined();
+    expect(send('192.0.2.1', { 'x-api-key': VALID }, '/app/market/y')).toBeInstanceOf(ApiError);
+    expect(send('192.0.2.2', {}, `/v1/status?key=${VALID}`, false)).toBeUndefined();
+    expect(send('192.0.2.2', {}, `/v1/status?key=${VALID}`, false)).toBeInstanceOf(ApiError);
+    expect(send('192.0.2.2', {}, `/v1/x?key=${VALID}`)).toBeUndefined();
   });
 });
 
@@ -80,7 +97,7 @@ describe('createApp', () => {
     async (path, body) => {
       const app = createApp({
         routes: [],
-        keys: { lookup: () => null },
+        keys: { lookup: (key) => (key === VALID ? CALLER : null) },
         keylessPerMinute: 2,
         usedUpUntil: null,
         admitSession: () => Promise.reject(new Error('not for requests without a session')),
@@ -107,6 +124,11 @@ describe('createApp', () => {
           body,
         ]);
         expect((await get('2001:db8:1:3::1')).status).toBe(404);
+        const withKey = () =>
+          fetch(`http://127.0.0.1:${server.port}${path}?key=${VALID}`, {
+            headers: { 'x-forwarded-for': '2001:db8:1:4::1' },
+          });
+        expect([(await withKey()).status, (await withKey()).status, (await withKey()).status]).toEqual([404, 404, 429]);
       } finally {
         await server.close(500);
       }

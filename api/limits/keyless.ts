@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { VERSIONED_PREFIX } from '../../pages/versioned-assets.js';
 import { commonLimits } from '../../schemas/plans.js';
 import { apiKeyFromRequest } from '../auth/api-key-from-request.js';
@@ -10,37 +10,49 @@ import { createAddressCounter } from './address-counter.js';
 /** Limit of counted networks of each of both counts, about 30 MB; further networks of the same minute share one count. */
 const MAX_NETWORKS = 100_000;
 
+/** Counts a request that is left to `countIfKeyed`, and throws ApiError rate_limited. */
+type Count = () => void;
+
+/** For requests that no account limit counts (routes without a key, unknown paths): counts them by address, also with a valid key. */
+export function countIfKeyed(response: Response): void {
+  (response.locals.countByAddress as Count | undefined)?.();
+}
+
 /**
- * Limits requests without a valid key (pages, documents, health, key creation, wrong keys) per client address, IPv6 per /64 network. Scripts and style
- * sheets of the pages are counted separately, so that many browsers behind one address do not use up the limit of the pages. Counts per process, in
- * bounded memory.
+ * Limits requests that count against no account (pages, documents, health, key creation, wrong keys) per client address, IPv6 per /64 network. A request
+ * with a valid key to an API path is left to the limit of its account and to `countIfKeyed`. Scripts and style sheets of the pages are counted
+ * separately, so that many browsers behind one address do not use up the limit of the pages. Counts per process, in bounded memory.
  */
 export function limitKeyless(options: {
   keys: KeyDirectory;
   nowMs: () => number;
+  /** Whether the API, not a page, responds to the path. */
+  isApiPath: (path: string) => boolean;
   perMinute?: number;
   assetsPerMinute?: number;
 }): RequestHandler {
-  const { keys, nowMs, perMinute = commonLimits.keylessPerMinute } = options;
+  const { keys, nowMs, isApiPath, perMinute = commonLimits.keylessPerMinute } = options;
   const counterOf = (limit: number) => ({
     limit,
     counter: createAddressCounter({ windowMs: commonLimits.rateWindowMs, limit, maxClients: MAX_NETWORKS }),
   });
   const assets = counterOf(options.assetsPerMinute ?? commonLimits.assetsPerMinute);
   const others = counterOf(perMinute);
-  return (request, _response, next) => {
-    if (hasValidKey(request, keys)) return next();
+  const count = (request: Request): void => {
     const at = nowMs();
     const { counter, limit } = request.originalUrl.startsWith(VERSIONED_PREFIX) ? assets : others;
     const { allowed, resetMs: retryAtMs } = counter.take(clientNetwork(request.ip ?? ''), at);
-    if (allowed) return next();
-    next(new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: limit }));
+    if (!allowed) throw new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: limit });
+  };
+  return (request, response, next) => {
+    const [path = '', query = ''] = request.originalUrl.split('?', 2);
+    if (isApiPath(path) && hasValidKey(request, query, keys)) response.locals.countByAddress = () => count(request);
+    else count(request);
+    next();
   };
 }
 
-function hasValidKey(request: Request, keys: KeyDirectory): boolean {
-  const at = request.originalUrl.indexOf('?');
-  const query = new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
-  const key = apiKeyFromRequest(request.headers, query);
+function hasValidKey(request: Request, query: string, keys: KeyDirectory): boolean {
+  const key = apiKeyFromRequest(request.headers, new URLSearchParams(query));
   return key !== null && keys.lookup(key) !== null;
 }

@@ -59,7 +59,8 @@ export function createSearchQuota(deps: {
   let own = new Map<string, number>();
   const running = new Map<string, number>();
   const ownOf = (accountId: string, startMs: number): number => {
-    if (startMs !== monthStartMs) [monthStartMs, own] = [startMs, new Map()];
+    // A search that began before the month and ends in it must not bring the former month back.
+    if (startMs > monthStartMs) [monthStartMs, own] = [startMs, new Map()];
     return own.get(accountId) ?? 0;
   };
   const add = (counts: Map<string, number>, accountId: string, change: number) => {
