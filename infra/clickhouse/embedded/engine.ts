@@ -83,6 +83,10 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     max_bytes_before_external_sort: String(Math.floor(perQuery / 2)),
     input_format_parallel_parsing: '0',
     output_format_parallel_formatting: '0',
+    // Compiling the expressions of one statement takes up to 0.6 s of a core and saves a tenth to a third of its time: for statements that run often.
+    min_count_to_compile_expression: '50',
+    min_count_to_compile_aggregate_expression: '50',
+    min_count_to_compile_sort_description: '50',
     // Files are in the page cache most of the time: a pool of reader threads only adds overhead.
     local_filesystem_read_method: 'pread',
   };
