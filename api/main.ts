@@ -110,11 +110,7 @@ runProcess({
               config.signIn.oidc,
               `${config.publicUrl}/v1/auth/oidc/callback`,
             ),
-      createKey: {
-        send: commands.send,
-        waitForOutcome: accounts.waitForOutcome,
-        addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
-      },
+      addressSecret: config.addressSecret ?? (await readOrCreateSecret(config.dataDir, 'address-secret')),
       pools,
       rateLimitStore: rateWindow.store,
       usedUpUntil: config.usageEnforcement ? createUsedUpUntil(accounts) : null,

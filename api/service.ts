@@ -59,7 +59,7 @@ import { createOverlapRoute } from './routes/datasets/overlap.js';
 import { createEventRoute } from './routes/event/event.js';
 import { createEventSearchRoute } from './routes/event/search.js';
 import { createHealthRoutes } from './routes/health/health.js';
-import { type CreateKeyDeps, createKeyRoute } from './routes/keys/create-key.js';
+import { createKeyRoute } from './routes/keys/create-key.js';
 import { createSocialRoutes } from './routes/social/routes.js';
 import { createSqlRoute } from './routes/sql/sql.js';
 import { createPublicStatusRoute } from './routes/status/public-status.js';
@@ -90,8 +90,9 @@ export interface ServiceDeps {
   readonly gateways: Pick<GatewayView, 'load'>;
   readonly keys: KeyDirectory;
   readonly sessions: SessionDirectory;
-  readonly createKey: CreateKeyDeps;
-  /** Copy-PnL wallets by key, following the log that `createKey.send` appends to. */
+  /** Client networks are stored as HMACs under this secret. All API processes of one log need the same secret. */
+  readonly addressSecret: string;
+  /** Copy-PnL wallets by key, following the log that `sendCommand` appends to. */
   readonly pools: PoolDirectory;
   readonly accounts: Pick<AccountsReadModel, 'account' | 'capacity' | 'keysOf' | 'users' | 'waitForOutcome'>;
   readonly sendCommand: AccountCommands['send'];
@@ -166,7 +167,7 @@ export function createService(deps: ServiceDeps): Service {
     passwords: deps.passwords,
     throttle: createSignInThrottle({
       rateLimitStore: deps.rateLimitStore,
-      secret: deps.createKey.addressSecret,
+      secret: deps.addressSecret,
     }),
     mailer: deps.mailer,
     cookie: sessionCookie,
@@ -182,7 +183,7 @@ export function createService(deps: ServiceDeps): Service {
     createPublicStatusRoute({ ...status, versions: { product: productVersion(), api: API_VERSION } }),
     createCoverageRoute({ tables, cache }),
     createCoverageDaysRoute({ tables, cache }),
-    createKeyRoute(deps.createKey),
+    createKeyRoute({ decide: signIn.decide, addressSecret: deps.addressSecret }),
     createUsageRoute({ tables, accounts: deps.accounts, enforcement: deps.usedUpUntil !== null }),
     createUsageHistoryRoute({ tables }),
     ...createLinkRoutes(signIn),
@@ -209,7 +210,7 @@ export function createService(deps: ServiceDeps): Service {
     ...createV1WalletRoutes({ ...deps, readers }),
     ...createOrderBookRoutes({ orderBooks, readers }),
     ...createV2WalletRoutes({ readers, cache, rateLimitStore: deps.rateLimitStore }),
-    ...createPoolRoutes({ ...deps.createKey, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
+    ...createPoolRoutes({ decide: signIn.decide, tables, pools: deps.pools, rateLimitStore: deps.rateLimitStore }),
     ...createScoreRoutes({ scores: createScoreReader({ tables }), rateLimitStore: deps.rateLimitStore, nowMs, logger }),
     ...createOnchainRoutes({ tables, cache, readers }),
     ...createV3Routes({ tables, cache, readers }),

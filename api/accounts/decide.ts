@@ -9,7 +9,8 @@ export type Decide = (
   options?: Parameters<AccountCommands['send']>[1],
 ) => Promise<Outcome>;
 
-const OUTCOME_TIMEOUT_MS = 5_000;
+/** Longer than a restart of the process that decides: a result such as a new key exists in this request only, and is lost without a response. */
+const OUTCOME_TIMEOUT_MS = 15_000;
 
 export function createDecide(deps: {
   send: AccountCommands['send'];

@@ -203,7 +203,7 @@ export async function startApi(options: {
     passwords: createPasswordHasher(),
     mailer: { send: (mail) => mails.push(mail) },
     provider: options.provider ?? null,
-    createKey: { send: commands.send, waitForOutcome: accounts.waitForOutcome, addressSecret: 'test secret' },
+    addressSecret: 'test secret',
     pools,
     rateLimitStore: createMemoryRateLimitStore({ windowMs: 60_000 }),
     keylessPerMinute: options.keylessPerMinute ?? 1_000_000,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { AccountCommand, Outcome, PoolChange } from '../../../schemas/types.gen.js';
+import type { Decide } from '../../accounts/decide.js';
 import type { Caller } from '../../auth/caller.js';
 import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
-import { ApiError, type Failure } from '../../errors/failure.js';
+import { ApiError } from '../../errors/failure.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
@@ -13,16 +14,13 @@ import { common, requireCaller } from './pool-common.js';
 const MAX = commonLimits.copyPnlPoolWallets;
 /** 1,000 addresses on a line of their own need about 50,000 bytes. */
 const BODY_LIMIT_BYTES = 128 * 1024;
-const OUTCOME_TIMEOUT_MS = 5_000;
 const INVALID_BODY = 'Body must include "addresses" — array of valid 0x… wallet addresses.';
 const TOO_MANY = `At most ${MAX} wallets per request (and per tenant).`;
 
 export interface PoolDeps {
   readonly pools: PoolDirectory;
-  /** Appends a command durably; resolves with its id. */
-  readonly send: (command: AccountCommand['command']) => Promise<string>;
-  /** The decision of the accounts processor, or null after the timeout. It is visible in `pools` when this resolves. */
-  readonly waitForOutcome: (commandId: string, timeoutMs: number) => Promise<Outcome | null>;
+  /** The change is visible in `pools` when this resolves. */
+  readonly decide: Decide;
   readonly rateLimitStore: RateLimitStore;
 }
 
@@ -43,8 +41,7 @@ const bodySchema = z.object(
 );
 
 /** Throws if the accounts processor rejected the command: the key was revoked after the request was admitted. */
-function changeOf(outcome: Outcome | null): PoolChange {
-  if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 } satisfies Failure);
+function changeOf(outcome: Outcome): PoolChange {
   if (outcome.code === 'unknown_key') throw new ApiError({ kind: 'unknown_key' });
   if (outcome.pool === null) throw new Error(`A change of a pool was rejected: ${outcome.code}`);
   return outcome.pool;
@@ -58,8 +55,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
     key_hash: caller.keyHash,
     addresses,
   });
-  const apply = async (command: AccountCommand['command']): Promise<PoolChange> =>
-    changeOf(await deps.waitForOutcome(await deps.send(command), OUTCOME_TIMEOUT_MS));
+  const apply = async (command: AccountCommand['command']): Promise<PoolChange> => changeOf(await deps.decide(command));
 
   const add = defineRoute({
     ...common,

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { displayedKeyPrefix, hashKey, hashNetwork, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import { commonLimits, plans } from '../../../schemas/plans.js';
-import type { AccountCommand, Outcome } from '../../../schemas/types.gen.js';
+import type { Decide } from '../../accounts/decide.js';
 import { clientNetwork } from '../../auth/client-ip.js';
 import { ApiError } from '../../errors/failure.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 
-const OUTCOME_TIMEOUT_MS = 5_000;
 const MAX_NAME = 100;
 const MAX_REMEMBERED_NETWORKS = 100_000;
 const DAY_MS = 86_400_000;
@@ -15,10 +14,7 @@ const REJECTION_TEXT = `Too many key generation requests. Max ${commonLimits.fre
 const STORE_KEY_NOTICE = 'Store this key securely — it cannot be retrieved again.';
 
 export interface CreateKeyDeps {
-  /** Appends a command durably; resolves with its id. */
-  readonly send: (command: AccountCommand['command']) => Promise<string>;
-  /** Outcome decided by the accounts processor; null after the timeout. */
-  readonly waitForOutcome: (commandId: string, timeoutMs: number) => Promise<Outcome | null>;
+  readonly decide: Decide;
   /** Client networks are stored as HMACs under this secret. All API processes of one log need the same secret. */
   readonly addressSecret: string;
 }
@@ -108,7 +104,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       };
       if (exhaustedNetworks.has(utcDay, ipHash)) reject();
       const rawKey = newRawKey();
-      const id = await deps.send({
+      const outcome = await deps.decide({
         'oddstream.CreateFreeKey': {
           account_id: randomUUID(),
           key_hash: hashKey(rawKey),
@@ -118,8 +114,6 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
           utc_day: utcDay,
         },
       });
-      const outcome = await deps.waitForOutcome(id, OUTCOME_TIMEOUT_MS);
-      if (outcome === null) throw new ApiError({ kind: 'upstream', retryAfterS: 5 });
       if (outcome.accepted || outcome.code === 'rate_limited') exhaustedNetworks.add(utcDay, ipHash);
       if (outcome.code === 'rate_limited') reject();
       if (!outcome.accepted) throw new Error(`CreateFreeKey was rejected: ${outcome.code}`);
