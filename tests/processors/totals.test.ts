@@ -194,7 +194,7 @@ it('sums of fills equal an independent count, in small chunks and in a migrated 
     }),
     { numRuns: 4, endOnFailure: true },
   );
-}, 120_000);
+}, 300_000);
 
 it('wallet events have wallet, kind and subject; an invalid bit mask becomes a dead letter', async () => {
   const at = (block: number, index: number) => ({
