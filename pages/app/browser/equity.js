@@ -6,7 +6,7 @@ import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { $, chosenOf, el, gain, time } from './dom.js';
 import { count, profit, utc } from './format.js';
 import { paidOnly } from './free-plan.js';
-import { gapBars, incompleteDays } from './gaps.js';
+import { gapSteps, incompleteDays } from './gaps.js';
 
 /** Curves by name. `read(body)`: `[Unix seconds, USD]`, oldest first. `isCumulative`: values count from the first trade, also in a shorter period. */
 const CURVES = {
@@ -66,6 +66,7 @@ export function createEquity(address) {
       bottomFillColor2: `${down}44`,
     };
   };
+  const bandColours = () => ({ topColor: colour('--gap'), bottomColor: colour('--gap') });
   const showLegend = (point) =>
     setLegend(
       legend,
@@ -89,11 +90,16 @@ export function createEquity(address) {
         lineWidth: 2,
         priceFormat: { type: 'custom', minMove: 0.01, formatter: profit },
       });
-      bands = chart.addSeries(charts.HistogramSeries, {
+      // An area has no spaces between the days, as bars have.
+      bands = chart.addSeries(charts.AreaSeries, {
+        ...bandColours(),
         priceScaleId: 'gaps',
+        lineType: charts.LineType.WithSteps,
+        lineVisible: false,
+        crosshairMarkerVisible: false,
         lastValueVisible: false,
         priceLineVisible: false,
-        base: 0,
+        autoscaleInfoProvider: () => ({ priceRange: { minValue: 0, maxValue: 1 } }),
       });
       bands.priceScale().applyOptions({ scaleMargins: { top: 0, bottom: 0 } });
       chart.subscribeCrosshairMove(({ time: at, seriesData }) => {
@@ -103,11 +109,11 @@ export function createEquity(address) {
       dark.addEventListener('change', () => {
         chart.applyOptions(chartOptions());
         line.applyOptions(lineColours());
-        bands.setData(gapBars(shown, incomplete, colour('--gap')));
+        bands.applyOptions(bandColours());
       });
     }
     line.setData(shown);
-    bands.setData(gapBars(shown, incomplete, colour('--gap')));
+    bands.setData(gapSteps(shown, incomplete));
     chart.timeScale().fitContent();
   };
 

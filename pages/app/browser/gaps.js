@@ -21,6 +21,5 @@ export async function incompleteDays(fromS, toS) {
   }
 }
 
-/** Points of a chart that are on incomplete days, as full-height bars. */
-export const gapBars = (points, days, color) =>
-  points.map(({ time }) => (days.has(dayOf(time)) ? { time, value: 1, color } : { time }));
+/** 1 from each point of a chart on an incomplete day to the next point, else 0. */
+export const gapSteps = (points, days) => points.map(({ time }) => ({ time, value: days.has(dayOf(time)) ? 1 : 0 }));
