@@ -32,3 +32,7 @@ export function directionOf(row: { readonly side: 'BUY' | 'SELL'; readonly role:
   if (row.role === 'maker') return row.side;
   return row.side === 'BUY' ? 'SELL' : 'BUY';
 }
+
+/** Role of the wallet that signed an order or fill. */
+export const signedRoleOf = (row: { readonly is_taker_order: boolean | number }): 'maker' | 'taker' =>
+  Number(row.is_taker_order) === 1 ? 'taker' : 'maker';

@@ -22,7 +22,11 @@ function setUp(perMinute: number) {
   const send = (ip: string, headers: Record<string, string> = {}, url = '/docs', hasRoute = true): unknown => {
     const response = { locals: {} } as Response;
     try {
-      void handler({ ip, headers, originalUrl: url } as unknown as Request, response, () => undefined);
+      void handler(
+        { ip, headers, originalUrl: url, path: url.split('?')[0] } as unknown as Request,
+        response,
+        () => undefined,
+      );
       if (!hasRoute) countIfKeyed(response);
       return undefined;
     } catch (error) {
@@ -69,6 +73,7 @@ describe('limitKeyless', () => {
   it('does not count requests that the limit of an account counts, and counts those with a wrong key', async () => {
     const { send } = setUp(1);
     for (let i = 0; i < 5; i++) expect(send('192.0.2.1', { 'x-api-key': VALID }, '/v1/x')).toBeUndefined();
+    for (let i = 0; i < 5; i++) expect(send('192.0.2.1', {}, `/v1/x?q=what?&key=${VALID}`)).toBeUndefined();
     expect(send('192.0.2.1', { 'x-api-key': 'wrong' }, '/v1/x')).toBeUndefined();
     expect(send('192.0.2.1', {}, '/v1/status?key=wrong')).toBeInstanceOf(ApiError);
   });

@@ -45,14 +45,15 @@ export function limitKeyless(options: {
     if (!allowed) throw new ApiError({ kind: 'rate_limited', retryAtMs, nowMs: at, limitPerMinute: limit });
   };
   return (request, response, next) => {
-    const [path = '', query = ''] = request.originalUrl.split('?', 2);
-    if (isApiPath(path) && hasValidKey(request, query, keys)) response.locals.countByAddress = () => count(request);
+    if (isApiPath(request.path) && hasValidKey(request, keys)) response.locals.countByAddress = () => count(request);
     else count(request);
     next();
   };
 }
 
-function hasValidKey(request: Request, query: string, keys: KeyDirectory): boolean {
-  const key = apiKeyFromRequest(request.headers, new URLSearchParams(query));
+function hasValidKey(request: Request, keys: KeyDirectory): boolean {
+  const at = request.originalUrl.indexOf('?');
+  const query = new URLSearchParams(at < 0 ? '' : request.originalUrl.slice(at + 1));
+  const key = apiKeyFromRequest(request.headers, query);
   return key !== null && keys.lookup(key) !== null;
 }

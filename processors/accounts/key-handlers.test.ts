@@ -3,22 +3,11 @@ import { plans } from '../../schemas/plans.js';
 import type { AccountCommand, CustomLimits, Plan } from '../../schemas/types.gen.js';
 import { applyCommand } from './apply-command.js';
 import { type AccountsState, createAccountsState, type EntityChange } from './state.js';
+import { noLimits } from './testing/no-limits.js';
 
 const START = Date.UTC(2026, 8, 1);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const NO_LIMITS: CustomLimits = {
-  standard_per_minute: null,
-  heavy_per_minute: null,
-  event_sockets: null,
-  orderbook_sockets: null,
-  filter_items_per_subscription: null,
-  api_keys: null,
-  social_searches_per_month: null,
-  api_requests_per_month: null,
-  orderbook_chainlink_bytes_per_month: null,
-  onchain_event_bytes_per_month: null,
-};
 
 let state: AccountsState;
 let commands = 0;
@@ -143,7 +132,7 @@ describe('RevokeKey', () => {
 describe('SetCustomLimits', () => {
   it('replaces single numbers of the plan, among them the number of keys', () => {
     createAccount('starter');
-    expect(limit({ ...NO_LIMITS, api_keys: 4 })).toBe('ok');
+    expect(limit({ ...noLimits, api_keys: 4 })).toBe('ok');
     expect([1, 2, 3, 4, 5].map((n) => createKey(`k${n}`))).toEqual(['ok', 'ok', 'ok', 'ok', 'key_limit']);
     expect(limit(null)).toBe('ok');
     expect(state.accounts.get('account:acme')?.custom_limits).toBeNull();
@@ -153,9 +142,9 @@ describe('SetCustomLimits', () => {
 
   it('rejects negative numbers and numbers that a process could not bear', () => {
     createAccount('enterprise');
-    expect(limit({ ...NO_LIMITS, standard_per_minute: -1 })).toBe('invalid_limits');
-    expect(limit({ ...NO_LIMITS, filter_items_per_subscription: 125_001 })).toBe('invalid_limits');
-    expect(limit({ ...NO_LIMITS, filter_items_per_subscription: 125_000 })).toBe('ok');
+    expect(limit({ ...noLimits, standard_per_minute: -1 })).toBe('invalid_limits');
+    expect(limit({ ...noLimits, filter_items_per_subscription: 125_001 })).toBe('invalid_limits');
+    expect(limit({ ...noLimits, filter_items_per_subscription: 125_000 })).toBe('ok');
     expect(plans.enterprise.filterItemsPerSubscription).toBe(100_000);
   });
 });

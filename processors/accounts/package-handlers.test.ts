@@ -3,24 +3,13 @@ import { createCodec } from '../../schemas/codec.js';
 import type { AccountCommand, Grant, LedgerEntry, RefundReason } from '../../schemas/types.gen.js';
 import { applyCommand } from './apply-command.js';
 import { createAccountsState } from './state.js';
+import { noLimits } from './testing/no-limits.js';
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 8, 1);
 const OCTOBER = Date.UTC(2026, 9, 1);
 const NOVEMBER = Date.UTC(2026, 10, 1);
 const M = 1_000_000;
-const noLimits = {
-  standard_per_minute: null,
-  heavy_per_minute: null,
-  event_sockets: null,
-  orderbook_sockets: null,
-  filter_items_per_subscription: null,
-  api_keys: null,
-  social_searches_per_month: null,
-  api_requests_per_month: null,
-  orderbook_chainlink_bytes_per_month: null,
-  onchain_event_bytes_per_month: null,
-};
 
 /** An account of the starter plan (10 million requests a month), created on the first of September. */
 function bench() {

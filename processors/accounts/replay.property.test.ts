@@ -3,9 +3,10 @@ import { expect, it } from 'vitest';
 import { createCodec } from '../../schemas/codec.js';
 import { usagePackages } from '../../schemas/packages.js';
 import { accountTerms } from '../../schemas/plans.js';
-import type { AccountCommand, CustomLimits } from '../../schemas/types.gen.js';
+import type { AccountCommand } from '../../schemas/types.gen.js';
 import { applyCommand } from './apply-command.js';
 import { type AccountsState, applyChange, createAccountsState } from './state.js';
+import { noLimits } from './testing/no-limits.js';
 
 const codec = createCodec();
 const START = Date.UTC(2026, 8, 1);
@@ -23,18 +24,6 @@ const meter = fc.constantFrom('api_requests', 'onchain_event_bytes') as fc.Arbit
 const addresses = fc.array(fc.constantFrom('0xa', '0xb', '0xc'), { minLength: 1, maxLength: 3 });
 const plan = fc.constantFrom('free', 'starter', 'growth') as fc.Arbitrary<'free'>;
 const soon = fc.integer({ min: 1, max: 20 * DAY_MS }).map((ms) => START + ms);
-const NO_LIMITS: CustomLimits = {
-  standard_per_minute: null,
-  heavy_per_minute: null,
-  event_sockets: null,
-  orderbook_sockets: null,
-  filter_items_per_subscription: null,
-  api_keys: null,
-  social_searches_per_month: null,
-  api_requests_per_month: null,
-  orderbook_chainlink_bytes_per_month: null,
-  onchain_event_bytes_per_month: null,
-};
 
 const commandOf = <T extends Record<string, fc.Arbitrary<unknown>>>(name: string, fields: T) =>
   fc.record(fields).map((value) => ({ [`oddstream.${name}`]: value }) as unknown as Command);
@@ -63,7 +52,7 @@ const kinds: Readonly<Record<string, fc.Arbitrary<Command>>> = {
   SetPlan: commandOf('SetPlan', { account_id, plan }),
   SetCustomLimits: commandOf('SetCustomLimits', {
     account_id,
-    limits: fc.constantFrom(null, { ...NO_LIMITS, api_keys: 2 }, { ...NO_LIMITS, api_requests_per_month: 5 }),
+    limits: fc.constantFrom(null, { ...noLimits, api_keys: 2 }, { ...noLimits, api_requests_per_month: 5 }),
   }),
   AddPoolWallets: commandOf('AddPoolWallets', { account_id, key_hash, addresses }),
   RemovePoolWallets: commandOf('RemovePoolWallets', { account_id, key_hash, addresses }),

@@ -140,7 +140,7 @@ export function describeKafkaOnly(kafkaOf: () => { readonly brokers: readonly st
       const reading = log.committed(group, input).finally(() => {
         isRead = true;
       });
-      await expect.poll(() => log.committed(uniqueName('nobody'), input)).toEqual([]);
+      await expect.poll(() => log.committed(uniqueName('unused'), input)).toEqual([]);
       expect(isRead).toBe(false);
       await transaction.commit();
       expect(await reading).toEqual([{ topic: input, partition: 150, nextOffset: 7 }]);

@@ -51,7 +51,7 @@ export const marketFields: Readonly<Record<string, string>> = {
 
   // State
   active: 'Whether the catalogue marks it as active.',
-  closed: 'Whether the catalogue marks it as closed.',
+  closed: 'Whether it is settled on chain, or the catalogue marks it as closed.',
   startDate: 'Start, ISO 8601; null if unknown.',
   endDate: 'End, ISO 8601; null if unknown.',
   end_date: 'End of the market in the catalogue; null if unknown.',

@@ -4,7 +4,7 @@ import { badParameter } from '../../errors/failure.js';
 import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillGroupRow, FillRow } from '../../fills/fills.sql.js';
 import { allFills, clampToDateTimeSeconds, type FillFilter, type Page } from '../../fills/filter.js';
-import { directionOf } from '../../fills/legs.js';
+import { directionOf, signedRoleOf } from '../../fills/legs.js';
 import { formatCursor, type LogPosition, type LogPositionRow, parseCursor } from '../../fills/log-position.js';
 import { type RowPage, readSnapshotPage } from '../../fills/read-page.js';
 import { type TokenTitle, untitled } from '../../fills/titles.js';
@@ -146,7 +146,7 @@ function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.i
     token_id: row.token_id,
     maker: row.maker,
     // The rows are those of the wallet's own orders, with the role of their signer.
-    side: ofWallet && Number(row.is_taker_order) === 1 ? 'taker' : row.role,
+    side: ofWallet ? signedRoleOf(row) : row.role,
     direction: directionOf(row),
     ...titleOf(row, title),
     tx_hashes: [...row.tx_hashes],

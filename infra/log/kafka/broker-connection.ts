@@ -18,8 +18,8 @@ const RESOURCE = { topic: 2, broker: 4 } as const;
 /**
  * Connects to one broker. Rejects with KafkaError CONNECTION.
  *
- * Produce and fetch carry complete record batches (record-batch.ts); they and the requests that kafkajs lacks are encoded here, all others by kafkajs.
- * Request versions are fixed. Brokers 2.4 to 4.x support all of them, except ListTransactions (3.0).
+ * Produce and fetch carry complete record batches (record-batch.ts); they and the requests that kafkajs lacks are encoded here and in flexible-requests.ts, all others by
+ * kafkajs. Request versions are fixed. Brokers 2.5 to 4.x support all of them, except ListTransactions (3.0).
  */
 export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
   const client = await openBrokerClient(host, port, logger);

@@ -3,7 +3,7 @@ import { moneyToNumber, priceNumber } from '../../../../schemas/primitives/money
 import { counterpartyField, counterpartyFlag } from '../../../fills/counterparty.js';
 import type { FillGroupRow, FillRow } from '../../../fills/fills.sql.js';
 import { NO_BUILDER } from '../../../fills/filter.js';
-import { directionOf, legsOf } from '../../../fills/legs.js';
+import { directionOf, legsOf, signedRoleOf } from '../../../fills/legs.js';
 import type { TokenTitle } from '../../../fills/titles.js';
 import { tokenFields, tokenFieldsFrom } from '../../../fills/token-fields.js';
 import { priceDocs, sideDocs } from '../../../http/field-docs.js';
@@ -143,10 +143,6 @@ export function tradeFrom(row: FillRow, title: TokenTitle): z.input<typeof trade
     event_id: title.eventId,
   };
 }
-
-/** Role of the wallet that signed the order of a group. */
-const signedRoleOf = (row: FillGroupRow) =>
-  Number(row.is_taker_order) === 1 ? ('taker' as const) : ('maker' as const);
 
 /** An order with the sums of its fills. `ofWallet`: the list is that of a wallet, else the maker is the subject of every row. */
 export function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.input<typeof orderSchema> {
