@@ -62,7 +62,7 @@ export function createReaders(deps: {
     fills: createFillReader({ ...deps, taggedTokens }),
     titlesOf: createTitleLookup(metadata),
     walletEvents: createWalletEventReader(deps),
-    conditionsOf: createConditionLookup(metadata),
+    conditionsOf: createConditionLookup({ tables: deps.tables, metadata }),
     pnl: createPnlReader(deps),
     positions: createPositionReader({ ...deps, prices, outcomesOf, taggedTokens }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),

@@ -1,4 +1,6 @@
+import type { Tables } from '../tables/port.js';
 import type { Lookup } from './cached-lookup.js';
+import { derivedPairs, tradedTokensAmong } from './derived-tokens.js';
 import type { ConditionTokens, MarketMetadata, MetadataLookups } from './metadata.js';
 import type { Resolution } from './resolution.js';
 
@@ -6,7 +8,7 @@ import type { Resolution } from './resolution.js';
 export interface Condition {
   /** False: not in the catalogue. */
   readonly known: boolean;
-  /** True if a log of the chain contains it. */
+  /** True if a log of the chain contains it, or fills of the tokens that derive from its id. */
   readonly onChain: boolean;
   readonly question: string | null;
   readonly slug: string | null;
@@ -24,9 +26,10 @@ const conditionFrom = (
   market: MarketMetadata | null,
   chain: ConditionTokens | null,
   resolution: Resolution | null,
+  traded: readonly string[] | null,
 ): Condition => ({
   known: market !== null,
-  onChain: chain !== null || resolution !== null,
+  onChain: chain !== null || resolution !== null || traded !== null,
   question: market?.question ?? null,
   slug: market?.slug ?? null,
   image: market?.image ?? null,
@@ -34,24 +37,47 @@ const conditionFrom = (
   eventTitle: market?.eventTitle ?? null,
   negRisk: chain?.negRisk ?? market?.negRisk ?? null,
   outcomes: market?.outcomes ?? [],
-  tokenIds: market?.tokenIds ?? chain?.tokenIds ?? [],
+  tokenIds: market?.tokenIds ?? chain?.tokenIds ?? traded ?? [],
   resolution,
 });
 
 /** Conditions by id. */
 export function createConditionLookup({
-  marketsOf,
-  conditionTokensOf,
-  resolutionsOf,
-}: MetadataLookups): Lookup<Condition> {
+  tables,
+  metadata: { marketsOf, conditionTokensOf, resolutionsOf },
+}: {
+  tables: Tables;
+  metadata: MetadataLookups;
+}): Lookup<Condition> {
+  /** The pair of each condition whose tokens have fills. */
+  const tradedPairs = async (ids: readonly string[]) => {
+    const pairs = ids.flatMap((id) => derivedPairs(id).map((pair) => ({ id, pair })));
+    const traded = await tradedTokensAmong(
+      tables,
+      pairs.flatMap(({ pair }) => pair),
+    );
+    return new Map(
+      pairs.flatMap(({ id, pair }) => (pair.some((token) => traded.has(token)) ? [[id, pair] as const] : [])),
+    );
+  };
   return async (ids) => {
     const [markets, chain, resolutions] = await Promise.all([
       marketsOf(ids),
       conditionTokensOf(ids),
       resolutionsOf(ids),
     ]);
+    // History can begin after the log that names a condition; its tokens derive from its id.
+    const traded = await tradedPairs(ids.filter((id) => (markets.get(id) ?? chain.get(id) ?? null) === null));
     return new Map(
-      ids.map((id) => [id, conditionFrom(markets.get(id) ?? null, chain.get(id) ?? null, resolutions.get(id) ?? null)]),
+      ids.map((id) => [
+        id,
+        conditionFrom(
+          markets.get(id) ?? null,
+          chain.get(id) ?? null,
+          resolutions.get(id) ?? null,
+          traded.get(id) ?? null,
+        ),
+      ]),
     );
   };
 }

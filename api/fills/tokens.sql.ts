@@ -1,7 +1,5 @@
-import { isHash } from '../../schemas/primitives/hash.js';
-import { tokenPair } from '../../schemas/primitives/ids.js';
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
-import { collaterals } from '../../schemas/primitives/venue.js';
+import { derivedPairs } from '../catalog/derived-tokens.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Names that select tokens; they are ANDed. */
@@ -58,10 +56,6 @@ function isByCondition(named: NamedSelection): named is NamedSelection & { reado
   return conditionId !== undefined && Object.values(catalogued).every((value) => value === undefined);
 }
 
-/** The outcome tokens that a condition has with either collateral; none of a text that is no condition id. */
-const derivedTokens = (condition: string): readonly string[] =>
-  isHash(condition) ? collaterals.flatMap((collateral) => tokenPair(collateral, condition)) : [];
-
 /** Tag lists by SQL parameter; a market must have a tag of each list. */
 export function tagListsOf({ tagSlug, anyTag }: TokenSelection): ReadonlyMap<string, readonly string[]> {
   const lists = new Map<string, readonly string[]>();
@@ -92,7 +86,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
     parts.push(conditions[name]);
     params[name] = value;
   }
-  if (isByCondition(named)) params.derivedTokens = derivedTokens(named.conditionId);
+  if (isByCondition(named)) params.derivedTokens = derivedPairs(named.conditionId).flat();
   const lists = tagListsOf(selection);
   for (const [name, tags] of lists) params[name] = tags;
   const boundLists = [...lists.keys()].map(bound);

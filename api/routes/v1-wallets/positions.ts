@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
 import type { Cached } from '../../cache/response-cache.js';
+import { derivedPairs } from '../../catalog/derived-tokens.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
@@ -161,12 +162,14 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
   const ofWallet = async (wallet: string, given: PageQuery) => {
     const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, cursor: start, ...filter } = given;
+    const { condition_id } = filter;
+    const derived = new Set(condition_id === undefined ? [] : derivedPairs(condition_id).flat());
     const listed = cached.value.filter(
       (position) =>
         position.size > 0n &&
         position.size >= filter.sizeThreshold &&
         (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
-        (filter.condition_id === undefined || filter.condition_id === position.metadata.conditionId),
+        (condition_id === undefined || condition_id === position.metadata.conditionId || derived.has(position.tokenId)),
     );
     const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
     const [key, id] = [sorts[filter.sortBy], (position: PositionWithMetadata) => position.tokenId];

@@ -4,6 +4,7 @@ import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
 import type { Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
+import { tradedTokensAmong } from '../../../catalog/derived-tokens.js';
 import { type MarketRow, marketBySlugSql } from '../../../catalog/markets.sql.js';
 import type { MetadataLookups } from '../../../catalog/metadata.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
@@ -97,7 +98,9 @@ export function createCandleRoutes(deps: {
     }),
     async handler({ params: { token_id }, query }, context) {
       const [market, page] = await Promise.all([tokensMarket(token_id), read(query, token_id)]);
-      if (market === null && page.candles.length === 0) {
+      const isKnown =
+        market !== null || page.candles.length > 0 || (await tradedTokensAmong(tables, [token_id])).size > 0;
+      if (!isKnown) {
         throw new ApiError({
           kind: 'not_found',
           message: 'market token not found',

@@ -1,0 +1,21 @@
+import { isHash } from '../../schemas/primitives/hash.js';
+import { tokenPair } from '../../schemas/primitives/ids.js';
+import { collaterals } from '../../schemas/primitives/venue.js';
+import type { Sql, Tables } from '../tables/port.js';
+
+/** The pairs of outcome tokens that a condition has, one per collateral, in outcome order; none of a text that is no condition id. */
+export const derivedPairs = (condition: string): readonly (readonly [string, string])[] =>
+  isHash(condition) ? collaterals.map((collateral) => tokenPair(collateral, condition)) : [];
+
+/** Tokens with at least one fill. */
+const tradedTokensSql = (tokenIds: readonly string[]): Sql => ({
+  text: 'SELECT DISTINCT toString(token_id) AS token FROM last_prices WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))',
+  params: { tokens: tokenIds },
+});
+
+/** Those of the tokens that have fills. */
+export async function tradedTokensAmong(tables: Tables, tokenIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (tokenIds.length === 0) return new Set();
+  const rows = await tables.rows<{ readonly token: string }>(tradedTokensSql(tokenIds));
+  return new Set(rows.map(({ token }) => token));
+}
