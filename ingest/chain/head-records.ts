@@ -43,14 +43,16 @@ export function statusUpdate(
   fills: readonly Trade[],
   seenAtMs: number,
 ): StatusUpdate {
+  // The time of a block is that of its announcement; a pending transaction may arrive while the block is still being read.
+  const confirmedAtMs = Math.max(seenAtMs, pending.detectedAtMs);
   return {
     id: `status-${pending.txHash}`,
     tx_hash: pending.txHash,
     block_number: block.number,
     block_hash: block.hash,
-    confirmed_at_ms: seenAtMs,
+    confirmed_at_ms: confirmedAtMs,
     pending_detected_at_ms: pending.detectedAtMs,
-    latency_ms: seenAtMs - pending.detectedAtMs,
+    latency_ms: confirmedAtMs - pending.detectedAtMs,
     taker_wallet: pending.takerWallet,
     token_id: pending.takerToken,
     taker_usdc: pending.takerUsdc,

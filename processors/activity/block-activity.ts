@@ -1,6 +1,6 @@
 import type { AnyEvent } from '../../schemas/codec.js';
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
-import { conditionId as conditionOf, negRiskQuestionId, splitNegRiskQuestionId } from '../../schemas/primitives/ids.js';
+import { splitNegRiskQuestionId } from '../../schemas/primitives/ids.js';
 import { addresses, isVenueContract } from '../../schemas/primitives/venue.js';
 import type {
   ActivityState,
@@ -14,7 +14,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { isUnreadable, type KeyedState } from '../stateful/stateful-processor.js';
 import { type MatchedFill, matchFills } from './matches.js';
-import { isComboCondition, isOfVenueCollateral, type Tokens } from './tokens.js';
+import { conditionOfQuestion, isComboCondition, isOfVenueCollateral, type Tokens } from './tokens.js';
 
 type ActivityStates = KeyedState<ActivityState>;
 type ActivityFields = Partial<WalletActivity> & Pick<WalletActivity, 'wallet' | 'action'>;
@@ -127,9 +127,7 @@ function conversionActivity(event: PositionsConverted, tokens: Tokens, states: A
   const feeBips = market?.fee_bips ?? null;
   const fee = event.fee ?? (event.amount * BigInt(feeBips ?? 0)) / BIPS;
   const pair = (index: number) => {
-    const questionId = negRiskQuestionId(event.market_id, index);
-    const condition = conditionOf({ oracle: addresses.negRiskAdapter, questionId });
-    return tokens.pairOf(addresses.wrappedCollateral, condition);
+    return tokens.pairOf(addresses.wrappedCollateral, conditionOfQuestion(event.market_id, index));
   };
   const indexes = Array.from({ length: 256 }, (_, i) => i);
   const converted = indexes.filter((i) => ((bits >> BigInt(i)) & 1n) === 1n);

@@ -1,7 +1,6 @@
 import { splitEvenly } from '../../schemas/accounting/conversion.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
-import { conditionId as conditionOf, negRiskQuestionId } from '../../schemas/primitives/ids.js';
 import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
 import type {
   ConditionPrepared,
@@ -13,7 +12,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
 import { defineTable, type Emit } from '../sink/sink-definition.js';
-import { createTokens, isComboCondition, isOfVenueCollateral } from './tokens.js';
+import { conditionOfQuestion, createTokens, isComboCondition, isOfVenueCollateral } from './tokens.js';
 
 export const conditionEventsTable = defineTable('condition_events', {
   condition_id: string,
@@ -112,8 +111,6 @@ function redemptionRow(event: Redemption, offset: number): Row | null {
 }
 
 const MAX_QUESTIONS = 256;
-const conditionOfQuestion = (marketId: string, index: number): string =>
-  conditionOf({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(marketId, index) });
 
 /** Conditions of a conversion: those whose NO was given, and those of the other questions as far as their number is known. */
 function convertedConditions(fact: PositionsConverted): { readonly given: string[]; readonly others: string[] } {

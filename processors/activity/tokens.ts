@@ -1,6 +1,11 @@
-import { indexSetTokenId, tokenPair } from '../../schemas/primitives/ids.js';
+import {
+  conditionId as conditionOf,
+  indexSetTokenId,
+  negRiskQuestionId,
+  tokenPair,
+} from '../../schemas/primitives/ids.js';
 import { oldestTenth } from '../../schemas/primitives/oldest.js';
-import { collateralOfOracle, collaterals } from '../../schemas/primitives/venue.js';
+import { addresses, collateralOfOracle, collaterals } from '../../schemas/primitives/venue.js';
 
 const CACHED_CONDITIONS = 20_000;
 const venueCollateral: ReadonlySet<string> = new Set(collaterals);
@@ -12,6 +17,10 @@ export const isComboCondition = (conditionId: string): boolean => conditionId.le
 /** Whether a split, merge or redemption is of the venue's collateral: its amount is USDC. ConditionalTokens lets anyone split any ERC-20 token. */
 export const isOfVenueCollateral = (event: { readonly collateral_token: string; readonly condition_id: string }) =>
   isComboCondition(event.condition_id) || venueCollateral.has(event.collateral_token);
+
+/** Condition id of a question of a neg-risk market. Throws RangeError for an index above 255 or a malformed id. */
+export const conditionOfQuestion = (marketId: string, index: number): string =>
+  conditionOf({ oracle: addresses.negRiskAdapter, questionId: negRiskQuestionId(marketId, index) });
 
 /** Outcome token ids of conditions, computed as in ConditionalTokens. Recent results are cached, since each takes about 0.1 ms. */
 export function createTokens() {

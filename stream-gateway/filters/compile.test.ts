@@ -67,6 +67,15 @@ describe('compileFilters', () => {
     expect(matches(streamEvent(1, { kind: 'block', usd: null }))).toBe(false);
   });
 
+  it('delivers retract whatever the filters are, if event_types names it', () => {
+    const retract = streamEvent(1, { kind: 'retract', wallets: [], tokens: [], side: null, usd: null });
+    const filters = { wallets: ['0xaa'], tokens: ['1'], side: 'BUY', min_size: 5, status: 'pending' };
+    expect(matcher({ filters: { ...filters, event_types: ['trade', 'retract'] } })(retract)).toBe(true);
+    expect(matcher({ type: 'large_trades', event_types: ['trade', 'retract'] })(retract)).toBe(true);
+    expect(matcher({ filters: { ...filters, event_types: ['trade'] } })(retract)).toBe(false);
+    expect(matcher({ type: 'global' })(retract)).toBe(false);
+  });
+
   it('min_size and max_size accept the largest number: no amount is above it', () => {
     const [min, max] = ['min_size', 'max_size'].map((name) =>
       matcher({ type: 'trades', filters: { [name]: Number.MAX_VALUE } }),
@@ -103,7 +112,7 @@ describe('compileFilters', () => {
   it('agrees with a direct implementation of the rules on random events and filters', () => {
     const wallet = fc.constantFrom('0xaa', '0xbb', '0xcc');
     const token = fc.constantFrom('1', '2', '3');
-    const kind = fc.constantFrom('settlement', 'trade', 'status_update', 'block', 'redemption');
+    const kind = fc.constantFrom('settlement', 'trade', 'status_update', 'block', 'redemption', 'retract');
     const event = fc.record({
       kind,
       wallets: fc.uniqueArray(wallet),
@@ -130,6 +139,7 @@ describe('compileFilters', () => {
       const kinds = list('event_types').length > 0 ? list('event_types') : ['settlement', 'trade', 'status_update'];
       const min = requested.min_size as number | undefined;
       const max = requested.max_size as number | undefined;
+      if (e.kind === 'retract') return kinds.includes('retract');
       return (
         kinds.includes(e.kind) &&
         overlap(list('wallets'), e.wallets) &&

@@ -36,7 +36,12 @@ export interface CompiledFilter {
   readonly index: IndexedItems | null;
   /** Same as `matches` for an event that carries an item of `index`. */
   readonly matchesIndexed: Predicate;
+  /** Those of the channels whose events match whatever the filters are. */
+  readonly unconditional: readonly string[];
 }
+
+/** Kinds about all events sent before: no filter drops them. */
+const unconditionalKinds: ReadonlySet<string> = new Set(['retract']);
 
 /** One test of a filter. `items`: the items it checks for, if the index can find events by them. */
 interface FilterTest {
@@ -58,6 +63,7 @@ function assemble(channels: readonly string[], tests: readonly FilterTest[]): Co
     (predicates: readonly Predicate[]): Predicate =>
     (event) => {
       if (!kinds.has(channelOf(event.kind, event.twap_window_s))) return false;
+      if (unconditionalKinds.has(event.kind)) return true;
       for (const predicate of predicates) if (!predicate(event)) return false;
       return true;
     };
@@ -73,6 +79,7 @@ function assemble(channels: readonly string[], tests: readonly FilterTest[]): Co
     matches,
     index: best?.items ?? null,
     matchesIndexed: best === null ? matches : allOf(tests.filter((test) => test !== best).map(({ test }) => test)),
+    unconditional: channels.filter((channel) => unconditionalKinds.has(channel)),
   };
 }
 
@@ -106,7 +113,7 @@ function comboTests(filters: Filters): Predicate[] {
 
 /**
  * Compiles the filters of one subscription: AND across categories, OR within a category; an empty category matches all events.
- * A filter drops events that lack its property. `status: pending` drops status_update unless event_types names it.
+ * A filter drops events that lack its property, except `retract`, which voids events of all properties. `status: pending` drops status_update unless event_types names it.
  */
 export function compileFilters(
   preset: PresetName,

@@ -14,6 +14,10 @@ const message = fc.oneof(
     filters: fc.record({ wallets: list(wallet), tokens: list(token), min_size: fc.nat(9) }, { requiredKeys: [] }),
   }),
   fc.record({
+    type: fc.constant('large_trades'),
+    filters: fc.record({ event_types: fc.constant(['trade', 'retract']), wallets: list(wallet), tokens: list(token) }),
+  }),
+  fc.record({
     type: fc.constant('chainlink'),
     filters: fc.record({ feeds: list(fc.constantFrom('BTC/USD', 'ETH/USD')) }, { requiredKeys: [] }),
   }),
@@ -23,7 +27,7 @@ const message = fc.oneof(
   }),
 );
 const event = fc.record({
-  kind: fc.constantFrom('trade', 'settlement', 'block', 'price_feed', 'combo_execution'),
+  kind: fc.constantFrom('trade', 'settlement', 'block', 'price_feed', 'combo_execution', 'retract'),
   wallets: list(wallet),
   tokens: list(token),
   condition_ids: list(fc.constantFrom('0xc0', '0xc1')),

@@ -64,11 +64,9 @@ export function createSubscriptionIndex<S extends HasFilter>(): SubscriptionInde
   const all = [wallets, tokens, conditionIds, slugs, feeds, channels];
 
   const register = (subscription: S, change: 'add' | 'delete') => {
-    const { index, channels: listed } = subscription.filter;
-    if (index === null) {
-      for (const channel of listed) channels[change](channel, subscription);
-      return;
-    }
+    const { index, channels: listed, unconditional } = subscription.filter;
+    for (const channel of index === null ? listed : unconditional) channels[change](channel, subscription);
+    if (index === null) return;
     const each = (map: ReturnType<typeof createMultimap<S>>, items: IndexedItems[keyof IndexedItems]) => {
       if (items !== undefined) for (const item of items) map[change](item, subscription);
     };

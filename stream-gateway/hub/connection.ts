@@ -121,7 +121,14 @@ export function createConnection(deps: ConnectionDeps): Connection {
     subscriptions.drop(subscription);
     waiting.forget(subscription.id);
   };
-  const waiting = createMarketWaits({ watch: deps.unresolved, subscriptions, nowMs: deps.nowMs, notify, at });
+  const waiting = createMarketWaits({
+    watch: deps.unresolved,
+    subscriptions,
+    nowMs: deps.nowMs,
+    notify,
+    closed: () => peer.closed,
+    at,
+  });
 
   const limitError = (items: number, replaced: ActiveSubscription | null) =>
     subscriptionLimitError({

@@ -18,6 +18,8 @@ export function createMarketWaits(deps: {
   readonly subscriptions: Pick<Subscriptions, 'get' | 'replace'>;
   readonly nowMs: () => number;
   readonly notify: (frame: object) => void;
+  /** Whether the connection has ended: a client that reads too slowly is closed by what is sent to it. */
+  readonly closed: () => boolean;
   /** The fields that say a position in the stream. */
   readonly at: (seq: number) => object;
 }): MarketWaits {
@@ -50,7 +52,7 @@ export function createMarketWaits(deps: {
       for (const { type, item } of unresolvedOf(markets)) {
         if (!reported.has(`${type} ${item}`)) notice('unresolved', id, { [type]: item });
       }
-      waiting.watch(id, markets);
+      if (!deps.closed()) waiting.watch(id, markets);
     },
     forget: waiting.forget,
   };

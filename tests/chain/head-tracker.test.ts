@@ -52,6 +52,17 @@ const withoutConfirmations = (chain: ReturnType<typeof reduceHead>) =>
   chain.map(({ hash, events: facts }) => ({ hash, facts }));
 
 describe('head tracker', () => {
+  it('confirms a settlement that was seen after the announcement of its block when it was seen', async () => {
+    const log = await freshLog();
+    const node = new FakeNode();
+    const { tracker } = await tracking(log, node);
+    tracker.onPending(pendingTx(1), 1050);
+    tracker.onHead(node.mine([{ tx: 1 }]), 1000);
+    await tracker.idle();
+    const update = eventsOf(log, topics.chainHead.name).find(({ kind }) => kind === 'status_update');
+    expect(update?.value).toMatchObject({ confirmed_at_ms: 1050, pending_detected_at_ms: 1050, latency_ms: 0 });
+  });
+
   it('writes events in log order, then status updates, then the block', async () => {
     const log = await freshLog();
     const node = new FakeNode();

@@ -75,16 +75,16 @@ export const slugsOf = (...markets: readonly (MarketMetadata | undefined)[]): st
   distinct(...markets.flatMap((market) => [market?.slug, market?.eventSlug]));
 
 /**
- * Values that filters compare with, for an event about a market. `tokens` are the tokens that the event is about: the given ones, or all tokens of
- * the market for kinds without a token. Enrichment also names the other outcome's token, which does not match the filter.
+ * Values that filters compare with, for an event about a market. `tokens`: the tokens that the event is about, all of the market for kinds without a
+ * token. Enrichment also names the other outcome's token, which does not match the filter.
  */
 export function marketFilters(
   market: MarketMetadata | undefined,
-  subject: { readonly tokens: readonly string[] } | 'whole market',
+  tokens: readonly string[],
   conditionId: string | null = null,
 ): { tokens: string[]; conditionIds: string[]; slugs: string[] } {
   return {
-    tokens: distinct(...(subject === 'whole market' ? (market?.tokenIds ?? []) : subject.tokens)),
+    tokens: distinct(...tokens),
     conditionIds: distinct(conditionId, market?.conditionId),
     slugs: slugsOf(market),
   };

@@ -33,7 +33,7 @@ export function fillDrafts(settlement: Settlement, known: Enrichment): Draft[] {
       confirmed: false,
       txHash: settlement.tx_hash,
       wallets: distinct(row.maker, settlement.taker_wallet),
-      ...marketFilters(market, { tokens: [row.token_id] }, settlement.condition_id),
+      ...marketFilters(market, [row.token_id], settlement.condition_id),
       side: row.side,
       usd: row.usdc,
       body: {

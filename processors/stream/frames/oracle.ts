@@ -2,6 +2,7 @@ import type { Oracle } from '../../../schemas/types.gen.js';
 import type { MarketMetadata } from '../catalog-model.js';
 import { marketFields, marketFilters, tokenLabels } from './enrichment.js';
 import { chainDraft, type Draft, type Enrichment } from './frame.js';
+import { tokensOfCondition } from './market-tokens.js';
 
 /** Label of the resolved outcome, or `Split` when all outcomes pay equally; undefined when it cannot be derived. */
 function resolvedOutcome(event: Oracle, market: MarketMetadata | undefined): string | undefined {
@@ -54,6 +55,6 @@ export function oracleDraft(event: Oracle, known: Enrichment): Draft {
             neg_risk: market.negRisk,
           }),
     },
-    marketFilters(market, 'whole market', conditionId ?? null),
+    marketFilters(market, tokensOfCondition(market, null, conditionId ?? null), conditionId ?? null),
   );
 }

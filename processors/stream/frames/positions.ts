@@ -1,4 +1,7 @@
+import { isHash } from '../../../schemas/primitives/hash.js';
+import { addresses } from '../../../schemas/primitives/venue.js';
 import type { PositionChange, PositionMerge, PositionSplit, PositionsConverted } from '../../../schemas/types.gen.js';
+import { conditionOfQuestion } from '../../activity/tokens.js';
 import type { MarketMetadata } from '../catalog-model.js';
 import {
   enrichment,
@@ -10,6 +13,7 @@ import {
   wholeMarketEnrichment,
 } from './enrichment.js';
 import { chainDraft, type Draft, distinct, type Enrichment } from './frame.js';
+import { tokensOfCondition } from './market-tokens.js';
 
 /** Collateral was split into a full set of outcome tokens, or a set was merged into collateral. */
 export function splitOrMergeDraft(
@@ -28,7 +32,14 @@ export function splitOrMergeDraft(
       amount: toUnits(event.amount),
       ...wholeMarketEnrichment(market),
     },
-    { wallets: [event.stakeholder], ...marketFilters(market, 'whole market', event.condition_id) },
+    {
+      wallets: [event.stakeholder],
+      ...marketFilters(
+        market,
+        tokensOfCondition(market, event.collateral_token, event.condition_id),
+        event.condition_id,
+      ),
+    },
   );
 }
 
@@ -46,24 +57,33 @@ export function positionChangeDraft(change: PositionChange, known: Enrichment): 
       transfer_type: change.transfer_type,
       ...enrichment(market, change.token_id),
     },
-    { wallets: distinct(change.from, change.to), ...marketFilters(market, { tokens: [change.token_id] }) },
+    { wallets: distinct(change.from, change.to), ...marketFilters(market, [change.token_id]) },
   );
 }
 
-/** Markets whose NO tokens were converted, in question order; undefined unless all of them are known. */
-function convertedMarkets(
-  indexSet: string,
+/** A question whose NO tokens were converted. */
+interface ConvertedQuestion {
+  /** null: the market id is malformed. */
+  readonly conditionId: string | null;
+  /** undefined: not in the catalogue. */
+  readonly market: MarketMetadata | undefined;
+}
+
+/** In question order; none for an index set that is no bit mask of 256 questions. */
+function convertedQuestions(
+  event: PositionsConverted,
   group: ReadonlyMap<number, MarketMetadata> | undefined,
-): readonly MarketMetadata[] | undefined {
-  if (group === undefined || !/^0x[0-9a-f]+$/i.test(indexSet)) return undefined;
-  const markets: MarketMetadata[] = [];
-  for (let bits = BigInt(indexSet), index = 0; bits > 0n; bits >>= 1n, index++) {
+): readonly ConvertedQuestion[] {
+  if (!/^0x[0-9a-f]{1,64}$/i.test(event.index_set)) return [];
+  const questions: ConvertedQuestion[] = [];
+  for (let bits = BigInt(event.index_set), index = 0; bits > 0n; bits >>= 1n, index++) {
     if ((bits & 1n) === 0n) continue;
-    const market = group.get(index);
-    if (market === undefined) return undefined;
-    markets.push(market);
+    const market = group?.get(index);
+    const conditionId =
+      market?.conditionId ?? (isHash(event.market_id) ? conditionOfQuestion(event.market_id, index) : null);
+    questions.push({ conditionId, market });
   }
-  return markets;
+  return questions;
 }
 
 /** Title, slug and image when a single market was converted; the fee when all converted markets have the same. */
@@ -78,7 +98,10 @@ function convertedMarketFields(markets: readonly MarketMetadata[] | undefined): 
 /** NO tokens of a neg-risk group were converted to collateral and YES tokens. Its markets are those of the NO tokens. */
 export function positionsConvertedDraft(event: PositionsConverted, known: Enrichment): Draft {
   const group = known.negRiskGroup(event.market_id);
-  const markets = convertedMarkets(event.index_set, group);
+  const questions = convertedQuestions(event, group);
+  const catalogued = questions.flatMap(({ market }) => market ?? []);
+  // Fields about the converted markets need all of them.
+  const markets = catalogued.length > 0 && catalogued.length === questions.length ? catalogued : undefined;
   const anyMarket = markets?.[0] ?? group?.values().next().value;
   const labels = markets?.map((market) => market.groupItemTitle ?? market.title);
   return chainDraft(
@@ -97,9 +120,13 @@ export function positionsConvertedDraft(event: PositionsConverted, known: Enrich
     },
     {
       wallets: [event.stakeholder],
-      tokens: distinct(...(markets ?? []).flatMap((market) => market.tokenIds)),
-      conditionIds: distinct(...(markets ?? []).map((market) => market.conditionId)),
-      slugs: slugsOf(...(markets ?? [])),
+      tokens: distinct(
+        ...questions.flatMap(({ market, conditionId }) =>
+          tokensOfCondition(market, addresses.wrappedCollateral, conditionId),
+        ),
+      ),
+      conditionIds: distinct(...questions.map(({ conditionId }) => conditionId)),
+      slugs: slugsOf(...catalogued),
     },
   );
 }

@@ -3,6 +3,7 @@ import type { Redemption } from '../../../schemas/types.gen.js';
 import type { MarketMetadata } from '../catalog-model.js';
 import { marketFilters, toUnits, wholeMarketEnrichment } from './enrichment.js';
 import { chainDraft, type Draft, type Enrichment } from './frame.js';
+import { tokensOfCondition } from './market-tokens.js';
 
 const OUTCOME_PRICE_DECIMALS = 12;
 
@@ -56,7 +57,11 @@ export function redemptionDraft(redemption: Redemption, known: Enrichment): Draf
     },
     {
       wallets: [redemption.redeemer],
-      ...marketFilters(market, 'whole market', redemption.condition_id),
+      ...marketFilters(
+        market,
+        tokensOfCondition(market, redemption.collateral_token, redemption.condition_id),
+        redemption.condition_id,
+      ),
       usd: redemption.payout,
     },
   );

@@ -17,7 +17,7 @@ export function settlementDraft(settlement: Settlement, known: Enrichment): Draf
     (settlement.condition_id === null ? undefined : known.marketOfCondition(settlement.condition_id));
   const filters = marketFilters(
     market,
-    { tokens: [settlement.taker_token, ...settlement.trades.map((trade) => trade.token_id)] },
+    [settlement.taker_token, ...settlement.trades.map((trade) => trade.token_id)],
     settlement.condition_id,
   );
   return {

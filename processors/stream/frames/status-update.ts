@@ -13,9 +13,7 @@ function loggedUsdc(update: StatusUpdate): bigint | undefined {
 /** A pending settlement was included in a block. Size in USD is that of the settlement. */
 export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draft {
   const market = known.marketOfToken(update.token_id);
-  const filters = marketFilters(market, {
-    tokens: [update.token_id, ...update.confirmed_fills.map((fill) => fill.token_id)],
-  });
+  const filters = marketFilters(market, [update.token_id, ...update.confirmed_fills.map((fill) => fill.token_id)]);
   return {
     id: idInBlock(update.id, update.block_hash),
     kind: 'status_update',

@@ -28,7 +28,7 @@ export function tradeDraft(trade: Trade, known: Enrichment): Draft {
     },
     {
       wallets: trade.is_taker_order ? [trade.maker] : distinct(trade.maker, trade.taker),
-      ...marketFilters(market, { tokens: [trade.token_id] }),
+      ...marketFilters(market, [trade.token_id]),
       side: trade.side,
       usd: trade.usdc,
     },
