@@ -298,6 +298,19 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     );
   };
 
+  /** Leaves a hole in `seq` if records of the head were deleted before they were read: the events of their blocks are never sent. */
+  const reportDeletedHead = async (sequencer: Sequencer): Promise<void> => {
+    const from = positions.get(`${HEAD}/0`)?.nextOffset ?? 0;
+    const { earliest, next } = await log.bounds(HEAD, 0);
+    // An empty partition has lost no records: on Kafka its bounds may start above 0 after aborted transactions.
+    if (from >= earliest || earliest === next) return;
+    sequencer.skip();
+    logger.error(
+      { topic: HEAD, from, earliest },
+      'the stream lacks events: their records were deleted before they were read',
+    );
+  };
+
   const run = async (signal: AbortSignal): Promise<void> => {
     const ownership = await log.acquireOwnership(GROUP);
     const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
@@ -305,6 +318,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const resolutionsOwnership = await follower.load(signal);
     const sequencer = await restoreSequencer(signal);
     const sources = await inputs();
+    await reportDeletedHead(sequencer);
     await restoreInputs(signal);
     const { isNew, ...lifetime } = await readStreamEpoch({ log, codec, signal });
     if (signal.aborted) return;

@@ -8,7 +8,7 @@ import type { Draft } from './frames/frame.js';
 const MAX_REMEMBERED_IDS = 150_000;
 
 /**
- * Assigns contiguous `seq` numbers, drops repeated events, and gives a new id to an event that is sent again because its block was retracted
+ * Assigns contiguous `seq` numbers but for `skip`, drops repeated events, and gives a new id to an event that is sent again because its block was retracted
  * and became canonical again. The state is derived from the stream: pass its newest records to `restore` at start, oldest first; `seq`
  * continues after the last of them, or starts with `firstSeq`.
  */
@@ -38,6 +38,10 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
   return {
     get nextSeq() {
       return nextSeq;
+    },
+    /** Leaves out one `seq`: subscribers take the hole for events that they will never get. */
+    skip(): void {
+      nextSeq += 1;
     },
     /** Applies a record of the stream that was written before this process started. */
     restore(event: StreamEvent): void {

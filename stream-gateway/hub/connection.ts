@@ -108,6 +108,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     idle: () => queue.idle(),
     send: sendJson,
     notify,
+    nowMs: deps.nowMs,
     at,
     onLost(lost, error) {
       for (const { id } of lost) waiting.forget(id);

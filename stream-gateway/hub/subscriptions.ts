@@ -46,6 +46,7 @@ export function createSubscriptions(deps: {
   send: (frame: object) => void;
   /** Sends a frame to a client that requested notices. */
   notify: (frame: object) => void;
+  nowMs: () => number;
   /** `seq` and cursor of a position, as fields of a frame. */
   at: (seq: number) => object;
   /** Called when the next events of a replay are no longer retained or cannot be read; its subscriptions have ended. */
@@ -105,6 +106,9 @@ export function createSubscriptions(deps: {
       replaying.delete(subscription.id);
       resumeLive();
       activate(subscription as ActiveSubscription);
+    },
+    onGap(fromSeq, toSeq) {
+      notify({ type: 'notice', code: 'gap', ts: deps.nowMs(), from_seq: fromSeq, to_seq: toSeq });
     },
     onLost(ended, error) {
       for (const { id } of ended) replaying.delete(id);

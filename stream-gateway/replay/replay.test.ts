@@ -14,8 +14,8 @@ async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
   return started;
 }
 
-async function client(server: { port: number }, key = 'big') {
-  const connected = await connectTestClient(server, { key });
+async function client(server: { port: number }, key = 'big', query = '') {
+  const connected = await connectTestClient(server, { key, query });
   cleanups.push(() => connected.socket.terminate());
   const subscribe = (filters: object, type = 'trades') => connected.send({ action: 'subscribe', type, filters });
   return { ...connected, subscribe };
@@ -101,6 +101,22 @@ describe('replay by since_seq', () => {
     await publish(streamEvent(51));
     await one.count(3 + 31);
     expect(seqs(one.frames)).toEqual(range(21, 51));
+  });
+
+  it('reports numbers that the log lacks as a gap, from the log and from memory, to a client that requested notices', async () => {
+    const { server, load } = await gateway({ recentEvents: 5 });
+    for (const seq of [...range(1, 20), ...range(22, 47), ...range(50, 51)]) load(streamEvent(seq));
+    const one = await client(server, 'big', '&notices=1');
+    const other = await client(server);
+    for (const each of [one, other]) each.subscribe({ since_seq: 18 });
+    await one.count(1 + 30 + 2 + 1);
+    await other.count(1 + 30);
+    expect(one.frames.filter(({ code }) => code === 'gap')).toMatchObject([
+      { type: 'notice', from_seq: 21, to_seq: 21 },
+      { type: 'notice', from_seq: 48, to_seq: 49 },
+    ]);
+    expect(seqs(one.frames.filter(({ type }) => type === 'trade'))).toEqual([19, 20, ...range(22, 47), 50, 51]);
+    expect(other.frames.map(({ code }) => code)).not.toContain('gap');
   });
 
   it('ends with an error when its first events are deleted before they are read', async () => {

@@ -50,6 +50,8 @@ export function createReplay(deps: {
   idle: () => Promise<void>;
   /** Called when a subscription has caught up; it must be activated in the hub at once. */
   onLive: (subscription: Subscription) => void;
+  /** Called when the log lacks numbers between two events: what they stand for is never sent. */
+  onGap: (fromSeq: number, toSeq: number) => void;
   /** Called when the next events of these subscriptions are no longer retained or cannot be read; they have ended. */
   onLost: (subscriptions: readonly Subscription[], error: unknown) => void;
 }): Replay {
@@ -77,6 +79,7 @@ export function createReplay(deps: {
     return false;
   };
   const offer = (event: LiveEvent) => {
+    if (event.seq > cursor + 1) deps.onGap(cursor + 1, event.seq - 1);
     cursor = event.seq;
     ends.before(event, group);
     if (group.some(({ deliveredFrom, filter }) => event.seq > deliveredFrom && filter.matches(event))) {

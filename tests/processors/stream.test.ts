@@ -244,6 +244,23 @@ describe('stream processor', () => {
     ]);
   });
 
+  it('leaves a hole in seq for head records that were deleted before it read them, once', async () => {
+    const store = await storeWith([trade(1, 0), trade(2, 0)]);
+    await runOnce(store);
+    await createMemoryLog({ store }).append('chain.head', [trade(3, 0), trade(4, 0), trade(5, 0)]);
+    await createMemoryLog({ store }).deleteBefore('chain.head', 0, 4);
+    await runOnce(store);
+    await runOnce(store);
+    await createMemoryLog({ store }).append('chain.head', [trade(6, 0)]);
+    await runOnce(store);
+    expect(streamOf(store).map(({ seq, block_number }) => [seq, block_number])).toEqual([
+      [1, 1],
+      [2, 2],
+      [4, 5],
+      [5, 6],
+    ]);
+  });
+
   it('reports every two seconds that it runs, also without events, with the time of the newest event', async () => {
     const store = await storeWith([trade(1, 0)]);
     await runOnce(store);
