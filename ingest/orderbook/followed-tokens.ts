@@ -7,9 +7,14 @@ import type { FollowedToken } from './order-books.js';
 
 /** Time after the end of a market during which its books are still read. */
 const AFTER_END_MS = 10 * 60_000;
+/** A market at the bound is exchanged only if it falls this part of the bound below it, or another one rises so far above. */
+const MARGIN = 0.1;
 
 export interface FollowedTokens {
-  /** Tokens of open markets, those of the highest 24 h volume first; short-form markets that are running before all others. */
+  /**
+   * Tokens of open markets, those of the highest 24 h volume first; short-form markets that are running before all others. Whole markets only. Around the bound
+   * the markets of the call before stay.
+   */
   current(nowMs: number): readonly FollowedToken[];
   /** Follows the catalogue until the signal. */
   run(signal: AbortSignal): Promise<void>;
@@ -29,6 +34,24 @@ type Market = Pick<
   | 'event_start_ms'
 >;
 
+/** Those of the ranked markets that fit, in their order; within a tenth of the bound those of `before` go first. */
+function chooseMarkets(ranked: readonly Market[], before: ReadonlySet<string>, maxTokens: number): readonly Market[] {
+  let tokens = 0;
+  const ends = ranked.map((market) => {
+    tokens += market.token_ids.length;
+    return { market, end: tokens };
+  });
+  const certain = ends.filter(({ end }) => end <= maxTokens * (1 - MARGIN));
+  const near = ends.filter(({ end }) => end > maxTokens * (1 - MARGIN) && end <= maxTokens * (1 + MARGIN));
+  const stays = ({ market }: { market: Market }) => before.has(market.condition_id);
+  let room = maxTokens;
+  return [...certain, ...near.filter(stays), ...near.filter((one) => !stays(one))].flatMap(({ market }) => {
+    if (market.token_ids.length > room) return [];
+    room -= market.token_ids.length;
+    return [market];
+  });
+}
+
 /** Chooses the tokens whose books are read from the catalogue in the log. At most `maxTokens`. */
 export function createFollowedTokens(deps: {
   log: Pick<SourceLog, 'read' | 'bounds'>;
@@ -39,6 +62,8 @@ export function createFollowedTokens(deps: {
   const { log, codec, maxTokens } = deps;
   const topic = topics.catalog.name;
   const markets = new Map<string, Market>();
+  /** Condition ids of the call before. */
+  let before: ReadonlySet<string> = new Set();
   let loaded: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     loaded = resolve;
@@ -62,21 +87,23 @@ export function createFollowedTokens(deps: {
     current(nowMs) {
       const open = [...markets.values()].filter(({ end_ms: endMs }) => endMs === null || endMs + AFTER_END_MS > nowMs);
       const rank = (market: Market) => (isRunning(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
-      return open
+      const ranked = open
         .map((market) => ({ market, rank: rank(market) }))
         .sort((a, b) =>
           a.rank === b.rank ? (a.market.condition_id < b.market.condition_id ? -1 : 1) : a.rank > b.rank ? -1 : 1,
         )
-        .flatMap(({ market }) =>
-          market.token_ids.map((tokenId) => ({
-            tokenId,
-            market: market.condition_id,
-            minOrderSize: market.min_order_size,
-            tickSize: market.tick_size,
-            negRisk: market.neg_risk,
-          })),
-        )
-        .slice(0, maxTokens);
+        .map(({ market }) => market);
+      const chosen = chooseMarkets(ranked, before, maxTokens);
+      before = new Set(chosen.map(({ condition_id: id }) => id));
+      return chosen.flatMap((market) =>
+        market.token_ids.map((tokenId) => ({
+          tokenId,
+          market: market.condition_id,
+          minOrderSize: market.min_order_size,
+          tickSize: market.tick_size,
+          negRisk: market.neg_risk,
+        })),
+      );
     },
     async run(signal) {
       let { earliest: next } = await log.bounds(topic, 0);

@@ -149,6 +149,10 @@ export const orderBookFrames = {
         .object({ token_ids: z.number().int(), slugs: z.number().int(), condition_ids: z.number().int() })
         .optional(),
       unresolved: z.array(z.string()).optional().meta({ description: 'Entries that are not known, at most 100.' }),
+      without_book: z.array(z.string()).optional().meta({
+        description:
+          'Tokens whose books are not read now, at most 100: of closed markets, beyond the number of followed tokens, or just created.',
+      }),
       integrity: z.object({ enabled: z.literal(true), protocol: z.literal('pn1') }).optional(),
     })
     .meta({ title: 'subscribed', description: 'The subscription has replaced the one before.' }),

@@ -91,7 +91,7 @@ export function createBookConnection(deps: {
     }
     const resolved = await resolve(entries);
     if (resolved === null) return;
-    const { firehose, tokenIds, from, unresolved } = resolved;
+    const { firehose, tokenIds, from, unresolved, withoutBook } = resolved;
     if (!firehose && tokenIds.length === 0) return sendError(unresolvedError(entries));
     const overLimit = limitError(resolved);
     if (overLimit !== null) return sendError(overLimit);
@@ -104,6 +104,7 @@ export function createBookConnection(deps: {
       markets: firehose ? deps.countBooks() : tokenIds.length,
       ...(firehose ? { firehose: true } : { resolved_from: from }),
       ...(unresolved.length > 0 ? { unresolved } : {}),
+      ...(withoutBook.length > 0 ? { without_book: withoutBook } : {}),
       ...(integrity ? { integrity: { enabled: true, protocol: 'pn1' } } : {}),
     });
     subscription.replace(firehose ? 'firehose' : tokenIds);

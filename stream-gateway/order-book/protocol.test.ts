@@ -208,6 +208,8 @@ describe('resolveMarkets', () => {
   it('resolves token ids, condition ids and slugs, from the books or the catalogue, without duplicates', async () => {
     const store = createBookStore();
     for (const n of [10, 11]) store.apply(bookRecord(token(n), 1, { condition_id: '0xaa' }), 1);
+    store.apply(bookRecord(token(20), 1), 1);
+    store.apply(bookRecord(token(20), 2, { update_type: 'status', verified: false, reason: 'not_followed' }), 1);
     const row = (requested: string, token_id: string) => ({ requested, condition_id: '0x0', token_id });
     const deps = {
       store,
@@ -225,6 +227,7 @@ describe('resolveMarkets', () => {
       tokenIds: [token(10), token(11), token(20), token(30)],
       from: { token_ids: 2, slugs: 1, condition_ids: 2 },
       unresolved: ['0xcc', token(40), '12345'],
+      withoutBook: [token(20), token(30)],
     });
     expect(await resolveMarkets(['event', '*'], deps)).toMatchObject({ firehose: true });
   });

@@ -2,7 +2,7 @@ import type { MarketLookup, MarketRow } from '../filters/market-lookup.js';
 import type { BookStore } from './book-store.js';
 import { type BookError, bookError } from './messages.js';
 
-/** Unresolved entries that a response names. */
+/** Entries, and tokens without a book, that a response names. */
 const MAX_NAMED = 100;
 
 export interface ResolvedMarkets {
@@ -12,6 +12,8 @@ export interface ResolvedMarkets {
   readonly from: { readonly token_ids: number; readonly slugs: number; readonly condition_ids: number };
   /** Entries that neither the books nor the catalogue know, at most 100. */
   readonly unresolved: readonly string[];
+  /** Those of the tokens whose books ingest does not read now, at most 100. */
+  readonly withoutBook: readonly string[];
 }
 
 /** Tokens by id, in the tables. */
@@ -34,7 +36,9 @@ export async function resolveMarkets(
   const { store, lookup } = deps;
   const none = { token_ids: 0, slugs: 0, condition_ids: 0 };
   const distinct = [...new Set(entries)];
-  if (distinct.includes('*')) return { firehose: true, tokenIds: [], from: none, unresolved: [] };
+  if (distinct.includes('*')) {
+    return { firehose: true, tokenIds: [], from: none, unresolved: [], withoutBook: [] };
+  }
   const tokenEntries = distinct.filter((entry) => TOKEN_ID.test(entry));
   const conditions = distinct.filter((entry) => CONDITION_ID.test(entry));
   const known = new Set([...tokenEntries, ...conditions]);
@@ -75,11 +79,17 @@ export async function resolveMarkets(
   for (const [slug, tokenIds] of group(bySlug)) found.set(slug, tokenIds);
 
   const count = (list: readonly string[]) => list.filter((entry) => found.has(entry)).length;
+  const tokenIds = [...new Set(distinct.flatMap((entry) => found.get(entry) ?? []))];
+  const isWithoutBook = (tokenId: string): boolean => {
+    const book = store.get(tokenId);
+    return book === undefined || !book.hasBook || book.status.reason === 'not_followed';
+  };
   return {
     firehose: false,
-    tokenIds: [...new Set(distinct.flatMap((entry) => found.get(entry) ?? []))],
+    tokenIds,
     from: { token_ids: count(tokenEntries), slugs: count(slugs), condition_ids: count(conditions) },
     unresolved: distinct.filter((entry) => !found.has(entry)).slice(0, MAX_NAMED),
+    withoutBook: tokenIds.filter(isWithoutBook).slice(0, MAX_NAMED),
   };
 }
 
