@@ -7,6 +7,12 @@ import { commentOf } from './views.js';
 
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
+/** Regular expression of a database as the qualifier of a table, quoted or not. */
+const qualifierPattern = (database: string): string => {
+  const escaped = database.replaceAll(/[^A-Za-z0-9_]/g, (one) => `\\${one}`);
+  return `(^|[^A-Za-z0-9_])\`?${escaped}\`?\\.`;
+};
+
 /**
  * CREATE OR REPLACE VIEW. The view reads its tables as its definer, so readers need no grant on them. The engine writes the connection's database
  * into the view's text.
@@ -30,7 +36,8 @@ export function viewStatement(
 
 /**
  * Creates the public database and creates or replaces its views; their tables must exist. Safe to repeat and to run from several processes. Throws
- * FatalError when the database has a table with the name of a view, which CREATE OR REPLACE would drop with its rows.
+ * FatalError when the database has a table with the name of a view, which CREATE OR REPLACE would drop with its rows, or a view of another database's
+ * tables: analysts would silently read a copy that is still being loaded.
  */
 export async function publishViews(options: {
   readonly client: ClickHouse;
@@ -48,6 +55,16 @@ export async function publishViews(options: {
   if (tables.length > 0)
     throw new FatalError(
       `Database ${database} has tables named ${tables.map(({ name }) => name).join(', ')}. Set ANALYST_DATABASE to another name: the public views need a separate database.`,
+    );
+  const [foreign] = await client.query<{ name: string; source: string }>(
+    `SELECT name, extract(as_select, '(?:FROM|JOIN) ([^ (.]+)[.]') AS source FROM system.tables
+      WHERE database = {database:String} AND engine = 'View' AND name IN {names:Array(String)} AND NOT match(as_select, {own:String})
+      ORDER BY name LIMIT 1`,
+    { database, names: views.map(({ name }) => name), own: qualifierPattern(client.database) },
+  );
+  if (foreign !== undefined)
+    throw new FatalError(
+      `View ${database}.${foreign.name} reads tables of ${foreign.source}, not of ${client.database}. Set ANALYST_DATABASE to another name for a second set of tables; to move the views to ${client.database}, drop database ${database} first.`,
     );
   const [user] = await client.query<{ name: string }>('SELECT currentUser() AS name');
   const definer = user?.name ?? 'default';

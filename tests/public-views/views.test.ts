@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrate } from '../../infra/clickhouse/migrations.js';
 import { FatalError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -126,6 +128,25 @@ describe('the public database', () => {
       "SELECT count() AS n FROM system.tables WHERE database = 'market' AND comment LIKE 'An older%'",
     );
     expect(row?.n).toBe('0');
+  });
+
+  it('is not published over the views of another database, and stays as it is', async () => {
+    const next = await engine.connect({ database: 'test_next' });
+    await migrate({ client: next, migrations, logger });
+    const definitions = () =>
+      engine.client.query("SELECT name, as_select FROM system.tables WHERE database = 'market' ORDER BY name");
+    const before = await definitions();
+    const publishing = publishViews({ client: next, database: 'market', views: publicViews, logger });
+    await expect(publishing).rejects.toThrow(FatalError);
+    await expect(publishing).rejects.toThrow(
+      /View market\.candles_1d reads tables of test, not of test_next.*ANALYST_DATABASE/,
+    );
+    expect(await definitions()).toEqual(before);
+    // The name of one database may end with that of the other.
+    await publishViews({ client: next, database: 'market_next', views: publicViews, logger });
+    const publishingOld = publishViews({ client: engine.client, database: 'market_next', views: publicViews, logger });
+    await expect(publishingOld).rejects.toThrow(FatalError);
+    await publishViews({ client: next, database: 'market_next', views: publicViews, logger });
   });
 
   it('is not published into a database with other tables', async () => {
