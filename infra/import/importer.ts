@@ -53,7 +53,7 @@ export async function importExport(
   const files = exportedFiles(resolve(folder));
   for (const line of missingDatasets(files)) print(line);
   await mkdir(out, { recursive: true });
-  await removeImport(out);
+  const earlier = await removeImport(out);
   const directory = await mkdtemp(join(resolve(out), '.engine-'));
   const engine = await openEngine({ directory, memoryBytes: MEMORY_BYTES, logger });
   try {
@@ -89,6 +89,11 @@ export async function importExport(
       print(`${day}  ${written.join(', ')}`);
     }
     assertAscending(chain);
+    const added = await rowsAdded(engine, out, chain, earlier);
+    if (added !== null)
+      print(
+        `Note: ${added.rows.toLocaleString('en')} rows up to block ${added.block} are not in the import that was here. A product that has read that one continues after this block and never reads them: start it with a new ODDSTREAM_DATA.`,
+      );
     const conditions = isOfChain(files) ? await rowsOf<ConditionRow>(engine, conditionsSql(files)) : [];
     const markets = conditions.flatMap((row) => importedMarket(row) ?? []);
     const marketsFile = join(out, 'markets.json');
@@ -122,18 +127,43 @@ async function requireValidRows(engine: Engine, path: string, day: string): Prom
     );
 }
 
-/** Removes the manifest of an earlier import. Throws UsageError if the directory is a recorded source of another kind, which must not be overwritten. */
-async function removeImport(out: string): Promise<void> {
-  const path = join(out, 'manifest.json');
-  let format: unknown;
-  try {
-    ({ format } = JSON.parse(await readFile(path, 'utf8')) as { format?: unknown });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+/** Rows up to the last block of the earlier import that it did not have; null: none. */
+async function rowsAdded(
+  engine: Engine,
+  out: string,
+  chain: readonly ImportedChainFile[],
+  earlier: readonly ImportedChainFile[],
+): Promise<{ readonly rows: number; readonly block: number } | null> {
+  const block = earlier.at(-1)?.last_block;
+  if (block === undefined) return null;
+  let rows = -earlier.reduce((sum, file) => sum + file.rows, 0);
+  for (const { file, first_block, last_block, rows: all } of chain) {
+    if (first_block > block) continue;
+    if (last_block <= block) rows += all;
+    else {
+      const [counted] = await rowsOf<{ n: string }>(
+        engine,
+        `SELECT toString(countIf(block <= ${block})) AS n FROM file(${text(join(resolve(out), file))}, JSONEachRow, 'block UInt64')`,
+      );
+      rows += Number(counted?.n ?? 0);
+    }
   }
-  if (format !== IMPORT_FORMAT)
+  return rows > 0 ? { rows, block } : null;
+}
+
+/** Removes the manifest of an earlier import, and returns its chain files. Throws UsageError if the directory is a recorded source of another kind, which must not be overwritten. */
+async function removeImport(out: string): Promise<readonly ImportedChainFile[]> {
+  const path = join(out, 'manifest.json');
+  let manifest: Partial<ImportManifest> = {};
+  try {
+    manifest = JSON.parse(await readFile(path, 'utf8')) as Partial<ImportManifest>;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+  }
+  if (manifest.format !== IMPORT_FORMAT)
     throw new UsageError(`${out} has a manifest.json that no import has written: name another directory with --out`);
   await rm(path);
+  return manifest.chain ?? [];
 }
 
 const isOfChain = (files: readonly ExportedFile[]): boolean =>

@@ -268,6 +268,21 @@ describe('import', () => {
     await expect(openImported(recorded)).rejects.toThrow(`${name} is damaged`);
   });
 
+  it('says that a repeated import has rows which a log of the earlier one will never read', async () => {
+    const [dir, recorded] = [join(out, 'import-late'), join(out, 'import-late-recorded')];
+    await exported(`trade_parties ${span} --format csv --out ${dir}`);
+    const note = /Note: [\d,]+ rows up to block \d+ are not in the import that was here/;
+    expect(runImport(dir, '--out', recorded)).not.toMatch(note);
+    expect(runImport(dir, '--out', recorded)).not.toMatch(note);
+    const parties = csvIn(dir);
+    const redemptions = join(out, 'import-late-redemptions');
+    for (const folder of [dir, redemptions]) await exported(`redemptions ${span} --format csv --out ${folder}`);
+    const last = Math.max(...parties.map(({ block_number: block }) => Number(block)));
+    const late = csvIn(redemptions).filter(({ block_number: block }) => Number(block) <= last).length;
+    expect(late).toBeGreaterThan(0);
+    expect(runImport(dir, '--out', recorded)).toContain(`Note: ${late} rows up to block ${last} are not in the import`);
+  });
+
   it('names the first row of an edited file with a value that no exported row has', async () => {
     const dir = join(out, 'import-edited');
     await exported(`trade_parties ${span} --format csv --out ${dir}`);
