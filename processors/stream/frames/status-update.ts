@@ -2,17 +2,14 @@ import type { StatusUpdate } from '../../../schemas/types.gen.js';
 import { enrichment, marketFilters, price, toUnits } from './enrichment.js';
 import { type Draft, distinct, type Enrichment, idInBlock } from './frame.js';
 
-/** USDC of the taker's order in the log, for records without that of the settlement; it includes what a taker who buys is paid back. */
-function loggedUsdc(update: StatusUpdate): bigint | undefined {
-  const takerFills = update.confirmed_fills.filter(
-    (fill) => fill.maker === update.taker_wallet && fill.token_id === update.token_id,
-  );
-  return takerFills.at(-1)?.usdc;
-}
+/** The row of the taker's order in the log: the last one if it was filled in parts. */
+const takerFillOf = (update: StatusUpdate) =>
+  update.confirmed_fills.findLast((fill) => fill.maker === update.taker_wallet && fill.token_id === update.token_id);
 
-/** A pending settlement was included in a block. Size in USD is that of the settlement. */
+/** A pending settlement was included in a block. Size in USD and side are those of the settlement. */
 export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draft {
   const market = known.marketOfToken(update.token_id);
+  const takerFill = takerFillOf(update);
   const filters = marketFilters(market, [update.token_id, ...update.confirmed_fills.map((fill) => fill.token_id)]);
   return {
     id: idInBlock(update.id, update.block_hash),
@@ -23,7 +20,9 @@ export function statusUpdateDraft(update: StatusUpdate, known: Enrichment): Draf
     txHash: update.tx_hash,
     wallets: distinct(update.taker_wallet, ...update.maker_wallets),
     ...filters,
-    usd: update.taker_usdc ?? loggedUsdc(update),
+    side: takerFill?.side,
+    // The log's amount, for records without that of the settlement, includes what a taker who buys is paid back.
+    usd: update.taker_usdc ?? takerFill?.usdc,
     body: {
       timestamp: update.confirmed_at_ms,
       data: {

@@ -218,7 +218,7 @@ describe('status_update', () => {
       },
     });
     expect(draft).toMatchObject({ confirmed: true, wallets: ['0xd1', '0xe1'], usd: 1_000_000n });
-    expect(draft.side).toBeUndefined();
+    expect(draft.side).toBe('BUY');
   });
 
   it('has the size of its settlement, without what the taker was paid back', () => {
