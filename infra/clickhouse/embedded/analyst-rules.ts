@@ -59,7 +59,7 @@ export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
   const nodes = tree.trimEnd().split('\n').map(parseNode);
   nodes.forEach((node, index) => {
     checkNode(node, nodes, index, rules);
-    checkTypeArgument(node, nodes, index);
+    checkTextArgument(node, nodes, index, rules);
   });
   checkPathColumns(nodes, rules);
 }
@@ -69,11 +69,14 @@ const CONVERSIONS = new Set([
   ...['cast', '_cast', 'accuratecast', 'accuratecastornull', 'accuratecastordefault', 'reinterpret'],
 ]);
 
+/** Functions whose first argument is the name of an aggregate function, with its parameters. */
+const BY_AGGREGATE_NAME = new Set(['arrayreduce', 'initializeaggregation']);
+
 /**
- * Rejects type names that are computed: they could name the type AggregateFunction without its name in the statement's text. The engine reads
- * such a state from bytes without checking them.
+ * Checks arguments that name types and aggregate functions. A computed type could be AggregateFunction without its name in the statement's text; the
+ * engine reads such a state from bytes without checking them. An aggregate function named by a text must be an allowed one, too.
  */
-function checkTypeArgument(node: AstNode, nodes: readonly AstNode[], index: number): void {
+function checkTextArgument(node: AstNode, nodes: readonly AstNode[], index: number, rules: AnalystRules): void {
   if (node.kind !== 'Function') return;
   const name = functionOf(node)?.toLowerCase() ?? '';
   const list = nodes[index + 1];
@@ -83,6 +86,13 @@ function checkTypeArgument(node: AstNode, nodes: readonly AstNode[], index: numb
   const args = (end === -1 ? after : after.slice(0, end)).filter((other) => other.depth === list.depth + 1);
   if (CONVERSIONS.has(name) && args[1] !== undefined && args[1].kind !== 'Literal') {
     throw accessDenied(`The type in ${name}(value, type) must be written out, as in CAST(value AS UInt64).`);
+  }
+  if (BY_AGGREGATE_NAME.has(name)) {
+    const aggregate =
+      args[0]?.kind === 'Literal' ? /^ \\?'([A-Za-z_][A-Za-z0-9_]*)/.exec(args[0].rest)?.[1] : undefined;
+    if (aggregate === undefined)
+      throw accessDenied(`The aggregate function in ${name}('name', ...) must be written out.`);
+    if (!isAllowedFunction(aggregate, rules)) throw accessDenied(`Function '${aggregate}' is not available.`);
   }
   if (
     name === 'values' &&
