@@ -1,4 +1,5 @@
 import { gaplessStartSql } from '../../schemas/coverage/coverage.sql.js';
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import {
   AMOUNT,
   amount,
@@ -241,12 +242,12 @@ const tags: PublicView = {
 const openInterest: PublicView = {
   name: 'open_interest',
   summary:
-    'One row per market whose outcome tokens were minted or redeemed: the USD that its full sets currently contain.',
+    'One row per market whose outcome tokens were minted or redeemed, without combos: the USD that its full sets currently contain.',
   key: ['condition_id'],
   fastBy: [],
   freshness: 'Seconds behind final blocks.',
   caveat:
-    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Tokens without a known market are summed in the row whose condition_id is ''.",
+    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Combos are left out: their own modules split them, which is not counted here. Tokens without a known market are summed in the row whose condition_id is ''.",
   columns: [
     column(
       'condition_id',
@@ -277,6 +278,7 @@ const openInterest: PublicView = {
       FROM open_interest AS i
       LEFT JOIN (SELECT token_id, condition_id FROM tokens FINAL) AS k ON k.token_id = i.token_id
       LEFT JOIN (SELECT token_id, condition_id FROM chain_tokens FINAL) AS c ON c.token_id = i.token_id
+      WHERE NOT ${isComboSql('i.token_id')}
       GROUP BY condition_id
     ) AS o
     LEFT JOIN (SELECT condition_id, slug, question FROM markets FINAL) AS m ON m.condition_id = o.condition_id`,

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { publishViews } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
+import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { hex32 } from '../support/rows.js';
+import { bob, comboCondition, comboYes, T } from '../support/venue.js';
+
+let engine: TestClickHouse;
+beforeAll(async () => {
+  engine = await startMigratedClickHouse();
+  await publishViews({ client: engine.client, database: 'market', views: publicViews, logger: silentLogger() });
+  await engine.client.insertRows(
+    'chain_tokens',
+    MARKETS.map(([condition_id, token_id]) => ({ token_id, condition_id, outcome_index: 0 })),
+  );
+}, 60_000);
+afterAll(() => engine.stop());
+
+const OPEN = hex32(0xa1);
+const MARKETS = [
+  [OPEN, '11'],
+  [comboCondition, comboYes],
+] as const;
+
+let logIndex = 0;
+/** USD that enter (positive) or leave the full sets of a token's market. */
+const insertCollateral = (condition_id: string, token_id: string, usd: number) =>
+  engine.client.insertRows('condition_events', [
+    {
+      condition_id,
+      block_number: 90,
+      log_index: ++logIndex,
+      timestamp: T,
+      kind: usd > 0 ? 'split' : 'redemption',
+      wallet: bob,
+      token_id,
+      amount: Math.abs(usd) * 1e6,
+      collateral: usd * 1e6,
+    },
+  ]);
+const readView = () =>
+  engine.client.query('SELECT condition_id, toString(net_minted_usd) AS usd FROM market.open_interest ORDER BY usd');
+
+describe('the view open_interest', () => {
+  it('leaves out combos, of which redemptions are counted and splits are not', async () => {
+    await insertCollateral(OPEN, '11', 10);
+    await insertCollateral(comboCondition, comboYes, -1000);
+    expect(await readView()).toEqual([{ condition_id: OPEN, usd: '10' }]);
+  });
+});
