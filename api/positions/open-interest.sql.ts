@@ -33,10 +33,10 @@ export const conditionOpenInterestSql = (conditionId: string, gaplessFromS: numb
 
 /**
  * Open interest of all conditions; complete only if that of each condition is. Without combos: splits, merges and redemptions by their own modules are not
- * in the table.
+ * in the table. Without tokens whose sum is 0: merges of parts delete their rows, so they would count until then only.
  */
 export const totalOpenInterestSql = (gaplessFromS: number): Sql => ({
   text: `SELECT toString(sum(o.amount)) AS net, countIf(o.token_id NOT IN (${fullyKnown})) = 0 AS complete, 0 AS tokens
-      FROM open_interest AS o WHERE NOT ${isComboSql('o.token_id')}`,
+      FROM open_interest AS o WHERE o.amount != 0 AND NOT ${isComboSql('o.token_id')}`,
   params: { gapless_from: gaplessFromS },
 });

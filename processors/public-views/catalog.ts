@@ -239,10 +239,11 @@ const tags: PublicView = {
   from: 'tags AS t FINAL',
 };
 
+/** Merges of parts delete rows whose sum is 0, so such tokens are left out whether or not they are still there. */
 const openInterest: PublicView = {
   name: 'open_interest',
   summary:
-    'One row per market whose outcome tokens were minted or redeemed, without combos: the USD that its full sets currently contain.',
+    'One row per market with a net amount other than 0 of outcome tokens minted or redeemed, without combos: the USD that its full sets currently contain.',
   key: ['condition_id'],
   fastBy: [],
   freshness: 'Seconds behind final blocks.',
@@ -278,8 +279,9 @@ const openInterest: PublicView = {
       FROM open_interest AS i
       LEFT JOIN (SELECT token_id, condition_id FROM tokens FINAL) AS k ON k.token_id = i.token_id
       LEFT JOIN (SELECT token_id, condition_id FROM chain_tokens FINAL) AS c ON c.token_id = i.token_id
-      WHERE NOT ${isComboSql('i.token_id')}
+      WHERE i.amount != 0 AND NOT ${isComboSql('i.token_id')}
       GROUP BY condition_id
+      HAVING net != 0
     ) AS o
     LEFT JOIN (SELECT condition_id, slug, question FROM markets FINAL) AS m ON m.condition_id = o.condition_id`,
 };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { totalOpenInterestSql } from '../../api/positions/open-interest.sql.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
@@ -18,8 +19,10 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const OPEN = hex32(0xa1);
+const EMPTY = hex32(0xa2);
 const MARKETS = [
   [OPEN, '11'],
+  [EMPTY, '21'],
   [comboCondition, comboYes],
 ] as const;
 
@@ -47,5 +50,26 @@ describe('the view open_interest', () => {
     await insertCollateral(OPEN, '11', 10);
     await insertCollateral(comboCondition, comboYes, -1000);
     expect(await readView()).toEqual([{ condition_id: OPEN, usd: '10' }]);
+  });
+
+  it('has the same rows and the API the same total before and after parts are merged', async () => {
+    await engine.client.command('SYSTEM STOP MERGES collateral_by_token');
+    await insertCollateral(EMPTY, '21', 7);
+    await insertCollateral(EMPTY, '21', -7);
+    // The history of the open market is complete, that of the empty one is not.
+    await engine.client.insertRows('condition_tokens', [
+      { token_id: '11', condition_id: OPEN, outcome_index: 0, question_id: hex32(0), neg_risk: false, timestamp: T },
+    ]);
+    const readAll = async () => {
+      const { text, params } = totalOpenInterestSql(0);
+      const [total] = await engine.client.query<{ net: string; complete: number }>(text, params);
+      return { rows: await readView(), net: total?.net, complete: Number(total?.complete) };
+    };
+    const expected = { rows: [{ condition_id: OPEN, usd: '10' }], net: '10000000', complete: 1 };
+    const stored = () => engine.client.query('SELECT 1 AS one FROM collateral_by_token WHERE token_id = 21');
+    expect([(await stored()).length, await readAll()]).toEqual([2, expected]);
+    await engine.client.command('SYSTEM START MERGES collateral_by_token');
+    await engine.client.command('OPTIMIZE TABLE collateral_by_token FINAL');
+    expect([(await stored()).length, await readAll()]).toEqual([0, expected]);
   });
 });
