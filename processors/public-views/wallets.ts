@@ -31,7 +31,12 @@ const positionColumns: readonly ViewColumn[] = [
     'p.avg_price',
     'USD paid per share bought, before USD fees; for a closed position over its lifetime.',
   ),
-  column('cost_usd', AMOUNT, amount('p.cost'), 'USD paid for the current shares, at the average price.'),
+  column(
+    'cost_usd',
+    AMOUNT,
+    amount('p.cost'),
+    'USD paid for the current shares, at the average price. Includes the cost of fee_shares until no bought share is left; then it is fee_cost_usd.',
+  ),
   column(
     'realized_pnl_usd',
     AMOUNT,
@@ -123,7 +128,7 @@ const pnlEvents: PublicView = {
       'cash_change_usd',
       AMOUNT,
       amount('e.cash'),
-      'USD that the wallet received (positive) or paid (negative), before USD fees.',
+      'USD that the wallet received (positive) or paid (negative) for shares with a cost, before USD fees. Shares that were received by transfer, or sold without a recorded inflow, bring 0; party_usd of a SELL counts them. A REDEEM that the recorded history does not explain has its whole payout.',
     ),
     column('cost_change_usd', AMOUNT, amount('e.cost'), 'Change of cost_usd of the position.'),
     column(
