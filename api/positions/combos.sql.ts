@@ -37,6 +37,26 @@ export function comboEventsSql(filter: PnlEventFilter, page: { readonly limit: n
   };
 }
 
+/** Payout that the log of a redemption names, base units as text. */
+export interface RedemptionPayoutRow {
+  readonly wallet: string;
+  readonly block_number: number | string;
+  readonly log_index: number;
+  readonly payout: string;
+}
+
+/** Payouts of redemptions of wallets in blocks, of logs that redeem one position: that of several positions is not divided in the log. */
+export const redemptionPayoutsSql = (wallets: readonly string[], blockNumbers: readonly number[]): Sql => ({
+  text: `SELECT wallet, block_number, log_index, payout FROM (
+        SELECT e.wallet AS wallet, e.block_number AS block_number, e.log_index AS log_index, toString(e.amount) AS payout, length(e.index_sets) AS positions
+        FROM wallet_events AS e
+        WHERE e.wallet IN {wallets:Array(String)} AND e.kind = 'redemption' AND e.block_number IN {blocks:Array(UInt64)}
+        ORDER BY e._offset DESC
+        LIMIT 1 BY e.wallet, e.block_number, e.log_index
+      ) WHERE positions = 1`,
+  params: { wallets, blocks: blockNumbers },
+});
+
 export const comboSorts = ['recent', 'volume'] as const;
 export type ComboSort = (typeof comboSorts)[number];
 

@@ -12,6 +12,8 @@ import {
   comboOrderSql,
   comboVolumesSql,
   type RankedCombo,
+  type RedemptionPayoutRow,
+  redemptionPayoutsSql,
 } from './combos.sql.js';
 import { type PnlEventCursor, type PnlEventFilter, type PnlEventRow, pnlEventCursorOf } from './pnl-events.sql.js';
 import type { Price } from './position.js';
@@ -43,6 +45,11 @@ export interface ComboReader {
     readonly hasMore: boolean;
     readonly last: PnlEventCursor | null;
   }>;
+  /**
+   * Payouts of redemptions, aligned with `rows`, base units: as their logs name them; for a log that redeems both positions at once, or that is not in the
+   * tables yet, the payout of shares with a known cost.
+   */
+  payouts(rows: readonly PnlEventRow[]): Promise<readonly bigint[]>;
   /** The first MAX_RANKED combo conditions in an order that is at most MAX_ORDER_AGE_MS old, filtered by status; null: any. */
   order(sort: ComboSort, status: ComboStatus | null): Promise<readonly RankedCombo[]>;
   /** The conditions with a status: open until the positions are settled, then closed. */
@@ -77,6 +84,16 @@ export function createComboReader(deps: {
         hasMore: found.length > page.limit,
         last: final === undefined ? null : pnlEventCursorOf(final),
       };
+    },
+    async payouts(rows) {
+      if (rows.length === 0) return [];
+      const wallets = [...new Set(rows.map((row) => row.wallet))];
+      const blockNumbers = [...new Set(rows.map((row) => Number(row.block_number)))];
+      const found = await tables.rows<RedemptionPayoutRow>(redemptionPayoutsSql(wallets, blockNumbers));
+      const logOf = (row: Pick<PnlEventRow, 'wallet' | 'block_number' | 'log_index'>) =>
+        `${row.wallet} ${row.block_number} ${row.log_index}`;
+      const payoutOf = new Map(found.map((row) => [logOf(row), row.payout]));
+      return rows.map((row) => BigInt(payoutOf.get(logOf(row)) ?? row.cash));
     },
     withStatus,
     async order(sort, status) {

@@ -66,7 +66,10 @@ export function comboMarketFrom(market: ComboMarket): z.input<typeof comboMarket
 export const globalEventSchema = comboEventSchema.extend({ wallet: z.string() });
 export const globalEventFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...comboEventFrom(row) });
 export const globalRedemptionSchema = comboRedemptionSchema.extend({ wallet: z.string() });
-export const globalRedemptionFrom = (row: PnlEventRow) => ({ wallet: row.wallet, ...comboRedemptionFrom(row) });
+export const globalRedemptionFrom = (row: PnlEventRow, payout: bigint) => ({
+  wallet: row.wallet,
+  ...comboRedemptionFrom(row, payout),
+});
 
 /** Example combo of the OpenAPI document. */
 export const exampleComboMarket: ComboMarket = {

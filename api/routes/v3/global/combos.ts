@@ -151,7 +151,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
     ...v3Route,
     tag: 'Trades',
     path: '/v3/combos/redemptions',
-    reads: ['pnl', 'chain'],
+    reads: ['pnl', 'chain', 'wallet_events'],
     summary: 'Redemptions of combos, newest first',
     query: z.object({ ...comboRedemptionsQuery, ...walletFilter }),
     aliases: { ...walletAliases, ...redemptionAliases },
@@ -164,7 +164,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
         ...pageFields,
       }),
       example: {
-        redemptions: [globalRedemptionFrom(exampleComboEvent)],
+        redemptions: [globalRedemptionFrom(exampleComboEvent, BigInt(exampleComboEvent.cash))],
         position_type: 'combo',
         source: 'v3.combos.redemptions',
         ...exampleEventsPaging('/v3/combos/redemptions'),
@@ -172,9 +172,10 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
     },
     async handler({ query }, context) {
       const { rows, paging } = await comboEventsPage(combos, query, redemptionsOf(query), context);
+      const payouts = await combos.payouts(rows);
       return {
         body: {
-          redemptions: rows.map(globalRedemptionFrom),
+          redemptions: rows.map((row, i) => globalRedemptionFrom(row, payouts[i] ?? 0n)),
           position_type: 'combo' as const,
           source: 'v3.combos.redemptions' as const,
           ...paging(),

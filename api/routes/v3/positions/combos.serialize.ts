@@ -97,16 +97,19 @@ export const comboRedemptionSchema = z.object({
   ...commonFields,
   redemption_scope: z.enum(['full', 'partial']).meta({ description: 'full: the position is empty afterwards.' }),
   size: shares,
-  payout: usd.meta({ description: 'USD for shares with a known cost.' }),
+  payout: usd.meta({
+    description: 'USD that the redemption paid. If it redeemed both positions at once: for shares with a known cost.',
+  }),
   realized_pnl: usd.meta({ description: 'USD, before fees.' }),
   ...chainFields,
 });
 
-export const comboRedemptionFrom = (row: PnlEventRow): z.input<typeof comboRedemptionSchema> => ({
+/** `payout`: base units. */
+export const comboRedemptionFrom = (row: PnlEventRow, payout: bigint): z.input<typeof comboRedemptionSchema> => ({
   ...commonFieldsFrom(row),
   redemption_scope: BigInt(row.size_after) === 0n ? 'full' : 'partial',
   size: formatMoney(sharesOut(row)),
-  payout: formatMoney(BigInt(row.cash)),
+  payout: formatMoney(payout),
   realized_pnl: formatMoney(BigInt(row.realized_pnl)),
   ...chainFrom(row),
 });

@@ -243,7 +243,7 @@ export function createComboPositionRoutes(
   const redemptions = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/combos/redemptions',
-    reads: ['pnl'],
+    reads: ['pnl', 'wallet_events'],
     summary: 'Redemptions of a wallet in combos, newest first',
     params: z.object({ address: v3.address }),
     query: z.object(comboRedemptionsQuery),
@@ -259,7 +259,7 @@ export function createComboPositionRoutes(
       }),
       example: {
         address: EXAMPLE_WALLET,
-        redemptions: [comboRedemptionFrom(exampleComboEvent)],
+        redemptions: [comboRedemptionFrom(exampleComboEvent, BigInt(exampleComboEvent.cash))],
         position_type: 'combo',
         source: 'v3.wallet_combos.redemptions',
         ...exampleEventsPaging('/v3/wallets/{address}/combos/redemptions'),
@@ -272,10 +272,11 @@ export function createComboPositionRoutes(
         redemptionsOf(query),
         context,
       );
+      const payouts = await combos.payouts(rows);
       return {
         body: {
           address,
-          redemptions: rows.map(comboRedemptionFrom),
+          redemptions: rows.map((row, i) => comboRedemptionFrom(row, payouts[i] ?? 0n)),
           position_type: 'combo' as const,
           source: 'v3.wallet_combos.redemptions' as const,
           ...paging(),
