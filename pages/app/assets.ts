@@ -19,7 +19,7 @@ const VIEW_MODULES: Readonly<Record<AppView, readonly string[]>> = {
       'live.js',
       'market-code.js',
     ],
-    ...['market-tiles.js', 'order-book.js', 'related.js', 'resolution.js'],
+    ...['market-tiles.js', 'newest-candles.js', 'order-book.js', 'related.js', 'resolution.js'],
   ],
   copy: ['copy.js', 'copy-requests.js', 'copy-score.js', 'charts.js'],
   wallet: [

@@ -346,6 +346,10 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.getByRole('radio', { name: '1Y' }).check();
     await page.getByRole('alert').getByText('429Rate limited. 1 request per 10 s per key.').waitFor();
     expect(await page.getByRole('button', { name: /^Try again in \d+ s$/ }).isDisabled()).toBe(true);
+    // The curve of the period before is gone, and that of the chosen one comes by itself.
+    expect(await rows(page, 'equity-rows').count()).toBe(0);
+    await soon(() => rows(page, 'equity-rows').count()).toBeGreaterThan(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.close();
   });
 
@@ -638,6 +642,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       })),
     ];
     const requested: { type: string; filters?: object }[] = [];
+    let endConnection: (() => Promise<void>) | undefined;
     const { page, complaints } = await open('/app', {
       before: async (page) => {
         await page.route('**/v1/crypto/active', (route) =>
@@ -649,6 +654,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
           route.fulfill({ json: { openPrice: 64_000, closePrice: 64_050, completed: false } }),
         );
         await page.routeWebSocket(/\/ws\?/, (socket) => {
+          endConnection = () => socket.close({ code: 4429, reason: 'the free hour is used up' });
           socket.onMessage((message) => {
             requested.push(JSON.parse(message.toString()));
             if (requested.length === 2) for (const frame of frames) socket.send(JSON.stringify(frame));
@@ -682,6 +688,27 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       expect(await page.locator(`#${id}`).textContent()).toBe('Waiting for trades: none in the last 24 hours.');
     await page.getByText('Recorded data, not live.').waitFor();
     expect(complaints).toEqual([]);
+    // Without the socket the price is the one that the API has.
+    expect(await page.getByText('The prices are not live').isVisible()).toBe(false);
+    await endConnection?.();
+    await page.getByText('The prices are not live').waitFor();
+    await soon(() => cells.nth(3).textContent()).toBe('$64,050.00');
+    expect(await cells.nth(4).textContent()).toBe('+$50.00');
+    await page.close();
+  });
+
+  it('asks before the key of a link replaces another stored one', async () => {
+    const { page } = await open('/app');
+    await soon(() => rows(page, 'results').count()).toBe(50);
+    const other = `odds_live_${'0'.repeat(32)}`;
+    const follow = async (agrees: boolean) => {
+      page.once('dialog', (dialog) => (agrees ? dialog.accept() : dialog.dismiss()));
+      // Another path, so that the page is loaded again.
+      await page.goto(`${product.api}/app?q=${agrees}#key=${other}`);
+      return page.evaluate('[location.hash, Object.values(localStorage)]');
+    };
+    expect(await follow(false)).toEqual(['', [product.key()]]);
+    expect(await follow(true)).toEqual(['', [other]]);
     await page.close();
   });
 

@@ -104,6 +104,15 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     await soon(() => page.locator('#pool tbody tr').count()).toBe(2);
     expect(await page.locator('#score-panel').isHidden()).toBe(true);
     expect(complaints).toEqual([]);
+
+    // The numbers of one wallet are not shown under the title of another one whose backtest fails.
+    const other = wallets[1] as Sums;
+    await page.route(`**${other.wallet}?*`, (route) => route.fulfill({ status: 503, json: { error: 'not now' } }));
+    await page.getByRole('button', { name: `Backtest ${other.wallet}` }).click();
+    await page.getByRole('alert').getByText('503not now').waitFor();
+    expect(await page.locator('#score-title').textContent()).toContain(other.wallet.slice(0, 6));
+    expect(await page.locator('#score-tiles > *').count()).toBe(0);
+    expect(await page.locator('#score-rows tbody tr').count()).toBe(0);
     await page.close();
   }, 240_000);
 

@@ -5,6 +5,7 @@ import { get, problem } from './api.js';
 import { chartOptions, numberTable, panel, setLegend } from './charts.js';
 import { $, chosenOf, el, time } from './dom.js';
 import { count, price, shares, usd, utc } from './format.js';
+import { newestCount } from './newest-candles.js';
 
 const PAGE = 120;
 /** Number of candles left of the visible range below which older ones are loaded. */
@@ -128,11 +129,17 @@ export function createCandles() {
   /** `from`: start, older or newest. Responses of an earlier selection are ignored. */
   const fetchPage = async (from) => {
     const requested = choice;
+    const { resolution } = requested;
+    const limit =
+      from === 'newest'
+        ? newestCount({ resolution, lastS: shown.at(-1)?.time, nowS: Date.now() / 1000, page: PAGE })
+        : PAGE;
+    if (limit === null) return start();
     busy = true;
     try {
       const page = await get(`/v3/markets/${encodeURIComponent(requested.token)}/candles`, {
-        resolution: requested.resolution,
-        limit: from === 'newest' ? 3 : PAGE,
+        resolution,
+        limit,
         end: from === 'older' ? older : null,
       });
       if (requested !== choice) return;
@@ -161,6 +168,17 @@ export function createCandles() {
       }
     }
   };
+  /** Empties the panel and loads its newest page. */
+  const start = () => {
+    byStart = new Map();
+    shown = [];
+    older = null;
+    busy = false;
+    box.setAttribute('aria-busy', 'true');
+    state.replaceChildren();
+    showLegend();
+    return fetchPage('start');
+  };
   const more = async () => {
     if (busy || older === null) return;
     await fetchPage('older');
@@ -182,14 +200,7 @@ export function createCandles() {
   return {
     show(token, resolution) {
       choice = { token, resolution };
-      byStart = new Map();
-      shown = [];
-      older = null;
-      busy = false;
-      box.setAttribute('aria-busy', 'true');
-      state.replaceChildren();
-      showLegend();
-      return fetchPage('start');
+      return start();
     },
     /** Total number of candles, once all are shown; null if older ones exist. */
     get total() {

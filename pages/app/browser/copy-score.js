@@ -104,9 +104,19 @@ export function createCopyScore() {
     setTimeout(() => countdown(mine), 500);
   };
 
+  /** Removes the numbers of another wallet, period or of other conditions. */
+  const clear = () => {
+    days = [];
+    $('score-tiles').replaceChildren();
+    for (const one of lines) one.setData([]);
+    describe();
+    list();
+  };
+
   const load = async (address, period) => {
     const mine = {};
     request = mine;
+    clear();
     box.setAttribute('aria-busy', 'true');
     state.replaceChildren();
     countdown(mine);

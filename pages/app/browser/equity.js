@@ -161,10 +161,17 @@ export function createEquity(address) {
       list();
     } catch (error) {
       if (started !== generation) return;
+      clear();
       if (isPaidOnly(error)) {
-        clear();
         state.replaceChildren(paidOnly('This curve is part of the paid plans.', error));
-      } else state.replaceChildren(problem(error, () => void show()));
+      } else {
+        state.replaceChildren(problem(error, () => void show()));
+        // Curves by position may be requested once in ten seconds.
+        if (error.retryAtMs)
+          setTimeout(() => {
+            if (started === generation) void show();
+          }, error.retryAtMs - Date.now());
+      }
     }
     box.removeAttribute('aria-busy');
   };

@@ -6,6 +6,8 @@ import { currentKey, socketUrl } from './api.js';
 /** USD from which a trade is large. */
 export const LARGE_USD = 500;
 const SNAPSHOT = 20;
+/** A rejected connection is tried again: the one of the key may be in use elsewhere for a while. */
+const REOPEN_MS = 60_000;
 
 /** Messages of the subscriptions. */
 export const largeTrades = {
@@ -15,9 +17,10 @@ export const largeTrades = {
 };
 export const spotPrices = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
 
-/** `onTrade(frame)`, `onPrice(frame)`: per event. */
-export function openHomeStream({ onTrade, onPrice }) {
+/** `onTrade(frame)`, `onPrice(frame)`: per event. `onLive(isLive)`: the connection is open, or is lost or rejected. */
+export function openHomeStream({ onTrade, onPrice, onLive }) {
   let stream = null;
+  let reopening;
   const open = () => {
     stream = openStream({
       url: `${socketUrl}?${new URLSearchParams({ key: currentKey() })}`,
@@ -32,14 +35,21 @@ export function openHomeStream({ onTrade, onPrice }) {
           if (frame.type === 'price_feed') onPrice(frame);
         },
         state(name) {
-          if (name === 'closed') stream = null;
+          if (name !== 'connecting') onLive(name === 'open');
+          if (name !== 'closed') return;
+          stream = null;
+          reopening = setTimeout(reopen, REOPEN_MS);
         },
       },
     });
   };
+  const reopen = () => {
+    clearTimeout(reopening);
+    if (stream === null && !document.hidden) open();
+  };
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) stream?.close();
-    else if (stream === null) open();
+    else reopen();
   });
   open();
 }

@@ -69,6 +69,7 @@ function showNewest() {
   const large = createLargeTrades();
   openHomeStream({
     onPrice: windows.onPrice,
+    onLive: windows.setLive,
     onTrade(frame) {
       if (isMatch(frame)) large.prepend(fromFrame(frame));
     },

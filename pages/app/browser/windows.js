@@ -33,6 +33,10 @@ export function createWindows() {
   let reloadableMs = 0;
   /** coin -> price now. */
   const prices = new Map();
+  /** Whether prices come from the event socket; else they are requested with the probabilities. */
+  let live = true;
+  const hint = el('p', { class: 'dim', hidden: true });
+  box.after(hint);
 
   const show = (row) => {
     const now = prices.get(row.coin) ?? null;
@@ -48,15 +52,15 @@ export function createWindows() {
     reloadableMs = Date.now() + RETRY_MS;
     void load();
   };
-  /** Requests the prices to beat that are not known yet. */
-  const readPricesToBeat = async () => {
+  /** Requests the prices to beat that are not known yet, and all prices while the event socket sends none. */
+  const readPrices = async () => {
     await Promise.all(
       [...rows.values()]
-        .filter(({ beat }) => beat === null)
+        .filter(({ beat }) => beat === null || !live)
         .map(async (row) => {
           const pair = await get('/v1/crypto/price', { symbol: row.coin, window: startS }).catch(() => null);
-          row.beat = pair?.openPrice ?? null;
-          if (!prices.has(row.coin) && pair?.closePrice != null) prices.set(row.coin, pair.closePrice);
+          row.beat = pair?.openPrice ?? row.beat;
+          if ((!live || !prices.has(row.coin)) && pair?.closePrice != null) prices.set(row.coin, pair.closePrice);
           show(row);
         }),
     );
@@ -104,7 +108,7 @@ export function createWindows() {
         show(row);
       }
       tick();
-      await readPricesToBeat();
+      await readPrices();
       const isYoung = Date.now() / 1000 - startS < YOUNG_S;
       if (rows.size === 0 || (isYoung && [...rows.values()].some(({ beat }) => beat === null))) nextMs = RETRY_MS;
     } catch (error) {
@@ -125,6 +129,16 @@ export function createWindows() {
   void load();
 
   return {
+    /** `isLive`: the event socket sends prices. */
+    setLive(isLive) {
+      if (live === isLive) return;
+      live = isLive;
+      hint.hidden = isLive;
+      hint.textContent = isLive
+        ? ''
+        : `The prices are not live: the connection to the event socket is lost or rejected (those of your plan may be used up). They are requested every ${REFRESH_MS / 1000} s.`;
+      if (!isLive && !document.hidden) void readPrices();
+    },
     /** Takes a `price_feed` frame of the event socket. */
     onPrice({ feed, data }) {
       const coin = feed.split('/')[0];
