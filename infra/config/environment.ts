@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { flag, hostNames, identifier, integer, networks, port, urlWithCredentials } from './setting-types.js';
 
 /** Headings of docs/CONFIGURATION.md, in its order. */
 export const settingGroups = [
@@ -25,24 +26,7 @@ export interface SettingDoc {
 const setting = <T extends z.ZodType>(type: T, group: SettingGroup, description: string, unset?: string): T =>
   type.meta({ group, description, unset } satisfies SettingDoc);
 
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65535).default(fallback);
-const integer = (min: number, max: number, fallback: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
 const optionalUrl = z.url().optional();
-const flag = z
-  .enum(['0', '1', 'true', 'false'])
-  .default('0')
-  .transform((value) => value === '1' || value === 'true');
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
-  );
-const identifier = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'letters, digits and _ only');
 
 /**
  * Every environment variable of the services, with its type, bounds, default and documentation. docs/CONFIGURATION.md is generated from this
@@ -115,14 +99,14 @@ export const environment = z.object({
     "`ORDERBOOK_PORT` of the API's host",
   ),
   ALLOWED_HOSTS: setting(
-    list,
+    hostNames,
     'API and event socket',
     'Host names that requests may carry in `Host`, besides loopback names, IP addresses and the hosts of the other settings. Others are rejected with 403.',
   ),
   TRUSTED_PROXIES: setting(
-    list,
+    networks,
     'API and event socket',
-    'Addresses or networks of proxies whose `X-Forwarded-For` is trusted. Without it all clients behind a proxy share the limits of one address.',
+    'Addresses, networks (`10.0.0.0/8`) or `loopback`, `linklocal`, `uniquelocal` of proxies whose `X-Forwarded-For` is trusted. Without it all clients behind a proxy share the limits of one address.',
   ),
   ADDRESS_SECRET: setting(
     z.string().min(16, 'at least 16 characters').optional(),
@@ -131,7 +115,7 @@ export const environment = z.object({
     'random, kept in `<data>/address-secret`',
   ),
   REDIS_URL: setting(
-    z.url({ protocol: /^rediss?$/, error: 'expected redis(s)://[user:password@]host[:port]' }).optional(),
+    urlWithCredentials(/^rediss?$/, 'redis(s)://[user:password@]host[:port]').optional(),
     'API and event socket',
     'Redis that several API processes share for rate limits.',
     'each process counts by itself',
@@ -281,7 +265,7 @@ export const environment = z.object({
     'all history is kept',
   ),
   SCHEMA_REGISTRY_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+    urlWithCredentials(/^https?$/, 'http(s)://host[:port][/path]').optional(),
     'Log and schema registry',
     'Base URL of a Confluent-compatible schema registry (Apicurio: ends in `/apis/ccompat/v7`). A log must always be used with the ids it was created with.',
     'ids of `schemas/registry.lock.json`',
@@ -294,7 +278,7 @@ export const environment = z.object({
     'none',
   ),
   CLICKHOUSE_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]' }).optional(),
+    urlWithCredentials(/^https?$/, 'http(s)://host[:port]').optional(),
     'ClickHouse',
     'HTTP URL of an external ClickHouse server. Set: the embedded one is not started.',
     'the embedded one',

@@ -1,0 +1,63 @@
+import express from 'express';
+import { describe, expect, it } from 'vitest';
+import { FatalError } from '../errors.js';
+import { loadConfig } from './config.js';
+
+describe('types of settings', () => {
+  it.each([
+    ['nginx', 'nginx'],
+    ['10.0.0.1,proxy.example', 'proxy.example'],
+    ['10.0.0.0/33', '10.0.0.0/33'],
+    ['10.0.0.0/0', '10.0.0.0/0'],
+    ['::1/129', '::1/129'],
+    ['10.0.0.0/8/8', '10.0.0.0/8/8'],
+    ['10.0.0.0/', '10.0.0.0/'],
+    ['10.0.0', '10.0.0'],
+    ['Loopback', 'Loopback'],
+  ])('names the entries of TRUSTED_PROXIES=%s that are neither addresses nor networks', (text, wrong) => {
+    expect(() => loadConfig({ TRUSTED_PROXIES: text })).toThrow(FatalError);
+    expect(() => loadConfig({ TRUSTED_PROXIES: text })).toThrow(
+      `Bad configuration:\n  TRUSTED_PROXIES: ${wrong}: expected addresses (10.0.0.1), networks`,
+    );
+  });
+
+  it('accepts addresses, networks and their names in TRUSTED_PROXIES, as Express does', () => {
+    const all = ['10.0.0.1', '10.0.0.0/8', '::1', 'fc00::/7', 'loopback', 'linklocal', 'uniquelocal'];
+    expect(loadConfig({ TRUSTED_PROXIES: all.join(', ') }).trustedProxies).toEqual(all);
+    expect(() => express().set('trust proxy', all)).not.toThrow();
+  });
+
+  it.each([
+    'name:8080',
+    'https://name',
+    'name/path',
+    'name.',
+    '*.example',
+    'user@name',
+    'a..b',
+    '-a',
+    'bücher.example',
+  ])('rejects %s in ALLOWED_HOSTS, which no request would match', (name) => {
+    expect(() => loadConfig({ ALLOWED_HOSTS: `ok.example,${name}` })).toThrow(
+      `Bad configuration:\n  ALLOWED_HOSTS: ${name}: expected host names such as api.example, without scheme, port`,
+    );
+  });
+
+  it('accepts names and addresses in ALLOWED_HOSTS', () => {
+    const names = ['api', 'api.oddstream.svc', 'XN--BCHER-KVA.example', 'my_host', '10.0.0.1', '::1'];
+    const { allowedHosts } = loadConfig({ ALLOWED_HOSTS: names.join(',') });
+    expect(allowedHosts).toEqual(expect.arrayContaining(names.map((name) => name.toLowerCase())));
+  });
+
+  it.each(['CLICKHOUSE_URL', 'SCHEMA_REGISTRY_URL', 'REDIS_URL'])(
+    'names %s when its password has a % that encodes nothing',
+    (name) => {
+      const scheme = name === 'REDIS_URL' ? 'redis' : 'http';
+      for (const credentials of ['user:50%off', '%zz:secret'])
+        expect(() => loadConfig({ [name]: `${scheme}://${credentials}@server.example` })).toThrow(
+          `Bad configuration:\n  ${name}: a % in the user name or password must be written as %25`,
+        );
+      loadConfig({ [name]: `${scheme}://user:50%25off@server.example` });
+    },
+  );
+});
