@@ -64,7 +64,8 @@ describe('where users reach the API', () => {
     expect(loadConfig({}).publicUrl).toBe('http://127.0.0.1:8080');
     expect(loadConfig({ ODDSTREAM_HOST: '0.0.0.0', API_PORT: '9000' }).publicUrl).toBe('http://127.0.0.1:9000');
     expect(loadConfig({ ODDSTREAM_HOST: '::1' }).publicUrl).toBe('http://[::1]:8080');
-    expect(loadConfig({ PUBLIC_URL: 'https://api.example/odds/' }).publicUrl).toBe('https://api.example/odds');
+    expect(loadConfig({ PUBLIC_URL: 'https://api.example/' }).publicUrl).toBe('https://api.example');
+    expect(loadConfig({ PUBLIC_URL: 'http://api.example:8443' }).publicUrl).toBe('http://api.example:8443');
   });
 });
 

@@ -81,7 +81,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Names that `Host` headers may have in addition to loopback names and IP addresses, lowercase. */
   readonly allowedHosts: readonly string[];
-  /** Base of links to the API in responses and pages, without a trailing slash. */
+  /** scheme://host[:port] of links to the API in responses, pages and mails. */
   readonly publicUrl: string;
   /** Size of the response cache of each API process; 0: off. */
   readonly apiCacheMb: number;

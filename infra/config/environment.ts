@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { flag, hostNames, identifier, integer, networks, port, urlWithCredentials } from './setting-types.js';
+import {
+  flag,
+  hostNames,
+  identifier,
+  integer,
+  networks,
+  originUrl,
+  port,
+  urlWithCredentials,
+} from './setting-types.js';
 
 /** Headings of docs/CONFIGURATION.md, in its order. */
 export const settingGroups = [
@@ -81,9 +90,9 @@ export const environment = z.object({
     'Event-socket processes that share `GATEWAY_PORT` and `ORDERBOOK_PORT`, for more cores. Their admin ports count up from `ADMIN_PORT_GATEWAY`.',
   ),
   PUBLIC_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+    originUrl.optional(),
     'API and event socket',
-    'Base of links in responses and pages, for an API behind a proxy.',
+    'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected.',
     '`http://<host>:<API_PORT>`',
   ),
   EVENT_SOCKET_URL: setting(

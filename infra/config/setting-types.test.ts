@@ -60,4 +60,19 @@ describe('types of settings', () => {
       loadConfig({ [name]: `${scheme}://user:50%25off@server.example` });
     },
   );
+
+  it.each(['/odds', '/odds/', '/?a=1', '/?', '?a=1', '#top', '//'])(
+    'rejects PUBLIC_URL with %s after the host, where no page works',
+    (rest) => {
+      for (const base of ['https://api.example', 'http://127.0.0.1:8080'])
+        expect(() => loadConfig({ PUBLIC_URL: `${base}${rest}` }), base).toThrow(
+          'Bad configuration:\n  PUBLIC_URL: expected http(s)://host[:port] alone',
+        );
+    },
+  );
+
+  it('rejects credentials in PUBLIC_URL, and other schemes', () => {
+    for (const url of ['https://user:secret@api.example', 'ftp://api.example', 'api.example:8080'])
+      expect(() => loadConfig({ PUBLIC_URL: url }), url).toThrow(/PUBLIC_URL: expected http\(s\):\/\/host/);
+  });
 });

@@ -70,3 +70,10 @@ export const urlWithCredentials = (protocol: RegExp, expected: string) =>
     const { username, password } = new URL(text);
     return isEncoded(username) && isEncoded(password);
   }, 'a % in the user name or password must be written as %25');
+
+/** Address at which the API is the root: pages and links have absolute paths. */
+export const originUrl = z
+  .url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]', abort: true })
+  .refine((text) => new URL(text).href === `${new URL(text).origin}/`, {
+    error: 'expected http(s)://host[:port] alone: pages work only at the root of a host',
+  });
