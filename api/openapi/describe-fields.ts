@@ -21,7 +21,7 @@ const exceptions: readonly (readonly [path: RegExp, place: RegExp, description: 
   [/^\/v1\/coverage/, /\.to$/, 'Last day, YYYY-MM-DD (UTC).'],
   [/^\/v1\/crypto\/ticks/, /\.(from|to)$/, 'Bound of the time span, Unix milliseconds.'],
   [/^\/v1\/crypto\/ticks/, /ticks\[\]\.data$/, 'The tick as the event socket sends it.'],
-  [/^\/v1\/crypto\/ticks/, /data\.timestamp$/, 'Time of the tick, Unix milliseconds.'],
+  [/^\/v1\/crypto\/ticks/, /data\.timestamp$/, 'Time of the tick, Unix seconds.'],
   [/^\/v1\/crypto\/ticks/, /\.type$/, 'Kind of the event.'],
   [
     /^\/v1\/crypto\/(markets|series)|^\/v1\/events?\//,
@@ -52,6 +52,7 @@ const exceptions: readonly (readonly [path: RegExp, place: RegExp, description: 
   [/^\/v2\/x\//, /media\[\]\.type$/, 'Kind of the picture or video.'],
   [/^\/v2\/onchain\/tags/, /tags\[\]\.(events|markets)$/, 'Number in the catalogue.'],
   [/candles/, /candles\[\]\.trades$/, 'Matches of the bucket.'],
+  [/^\/clobv2\/volume/, /\.buckets$/, 'Hours with trades, newest first.'],
   [/^\/clobv2\/volume/, /buckets\[\]\.trades$/, 'Matches of the hour.'],
   [/^\/v3\/wallets\/batch/, /\.wallets$/, 'Addresses that are requested, or one entry per wallet.'],
   [/^\/v3\/wallets/, /(maker_rebates|rewards)\.(status|amount|raw)$/, 'Not known: see maker_rebates and rewards.'],

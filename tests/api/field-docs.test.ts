@@ -169,3 +169,26 @@ it('every property of a request or response and every parameter is described', (
   );
   expect(parameters).toEqual([]);
 });
+
+it.each([
+  ['/v1/crypto/ticks', '.ticks[].data.timestamp', 'Time of the tick, Unix seconds.'],
+  ['/v1/wallets/{wallet}/summary', '.positions', 'Number of positions, closed ones included.'],
+  ['/clobv2/volume/hourly', '.buckets', 'Hours with trades, newest first.'],
+  ...['{token_id}', 'condition/{condition_id}', 'slug/{slug}'].flatMap((market) => [
+    [`/v3/markets/${market}/positions`, '.data[].realized_pnl', expect.stringContaining('USD in base units')],
+    [`/v3/markets/${market}/positions`, '.data[].total_bought', expect.stringContaining('base units')],
+  ]),
+  ...['search', 'trending', 'ending', '{token_id}'].map((list) => [
+    `/v3/markets/${list}`,
+    '.data[].volume_all_time',
+    'Volume that the catalogue of the venue published, USD, decimal text; 0 if it published none.',
+  ]),
+])('the description of %s %s states what the field has there', (path, place, description) => {
+  const found = responseFields().filter((field) => field.place === `${path}${place}`);
+  expect(found.map(({ schema }) => schema.description)).toEqual([description]);
+});
+
+it('OpenAPI names the complete list where a list of positions of a wallet is cut', () => {
+  const { paths } = api.service.openApi as unknown as { paths: Record<string, { get: { description: string } }> };
+  expect(paths['/v2/onchain/positions']?.get.description).toContain('/v3/wallets/{address}/positions');
+});

@@ -70,7 +70,7 @@ const schema = z.object({
   fees_in_shares: usd(
     'Cost of the shares that were taken as fees, USD: `realized_pnl` + `unrealized_pnl` - `fees` - `net_pnl`.',
   ),
-  positions: z.int(),
+  positions: z.int().meta({ description: 'Number of positions, closed ones included.' }),
   open_positions: z.int().meta({ description: 'With shares, in markets that are not settled.' }),
   open_value: usd('Value of the open positions at the current prices, USD.'),
   redeemable_value: usd('Value of the shares in settled markets, USD.'),

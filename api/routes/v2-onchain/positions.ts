@@ -85,7 +85,7 @@ export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
     reads: ['positions', 'catalog'],
     summary: 'Positions by any filter',
     description:
-      'With `wallet`: one page of at most 500 positions, by latest activity. Otherwise keyset pages by position id, `<wallet>-<token_id>`; a position that exists throughout is listed exactly once.',
+      'With `wallet`: one page of at most 500 positions, by latest activity; `has_more` is false even if there are more, and the complete list is at `/v3/wallets/{address}/positions`. Otherwise keyset pages by position id, `<wallet>-<token_id>`; a position that exists throughout is listed exactly once.',
     query: z.object({
       wallet: v2.wallet.optional(),
       market_slug: v2.slug.optional(),

@@ -15,7 +15,9 @@ export const foundMarketSchema = z.object({
   question: z.string(),
   slug: z.string(),
   category: z.string().nullable(),
-  volume_all_time: decimals,
+  volume_all_time: z.string().meta({
+    description: 'Volume that the catalogue of the venue published, USD, decimal text; 0 if it published none.',
+  }),
   active: z.boolean(),
   closed: z.boolean(),
   winning_outcome_index: z.int().nullable(),

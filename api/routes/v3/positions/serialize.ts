@@ -203,8 +203,12 @@ export const holderSchema = z.object({
   avg_price: units
     .nullable()
     .meta({ description: `${priceDocs.average} Base units (6 decimals); null for shares without a cost.` }),
-  realized_pnl: units.nullable(),
-  total_bought: units.nullable(),
+  realized_pnl: units
+    .nullable()
+    .meta({ description: 'Realized profit before fees, USD in base units (6 decimals), as text; null if unknown.' }),
+  total_bought: units
+    .nullable()
+    .meta({ description: 'Shares that were bought in total, base units (6 decimals), as text; null if unknown.' }),
   complete: completeField,
 });
 
