@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FatalError, RetryableError } from '../errors.js';
@@ -165,4 +168,25 @@ describe('failures', () => {
       await wait(50);
     }
   });
+});
+
+test.each([
+  ['a proxy says that the server is away', 502, '<html>Bad Gateway</html>'],
+  ['a proxy without a text', 503, ''],
+  [
+    'the server shuts down',
+    500,
+    'Code: 236. DB::Exception: Shutdown is called for table. (ABORTED) (version 26.7.2.1)',
+  ],
+  ['Keeper is away', 500, 'Code: 225. DB::Exception: No ZooKeeper connection. (NO_ZOOKEEPER) (version 26.7.2.1)'],
+])('a call fails with RetryableError while %s', async (_when, status, body) => {
+  const server = createServer((_request, response) => response.writeHead(status).end(body));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createClickHouse({ url, user: 'default', password: '', database: 'test' }, { logger: silentLogger() });
+  await expect(client.query('SELECT 1')).rejects.toThrow(RetryableError);
+  await expect(client.insertRows('t', [{ a: 1 }])).rejects.toThrow(RetryableError);
+  await client.close();
+  server.close();
 });

@@ -70,8 +70,8 @@ const SINGLE_BLOCK_SETTINGS: ClickHouseSettings = {
   distributed_foreground_insert: 1,
 };
 /**
- * Codes caused by load, a full disk or a restart, not by the query: too many queries, memory, timeouts, no connection, read-only
- * replica, no space, a file that could not be written.
+ * Codes caused by load, a full disk or a restart, not by the query: too many queries, memory, timeouts, no connection, no Keeper, a server
+ * that shuts down, read-only replica, no space, a file that could not be written.
  */
 const RETRYABLE_CODES = new Set([
   '75',
@@ -79,6 +79,8 @@ const RETRYABLE_CODES = new Set([
   '202',
   '209',
   '210',
+  '225',
+  '236',
   '241',
   '242',
   '243',
@@ -254,5 +256,8 @@ function translateError(error: unknown, what: string): unknown {
   if (typeof code === 'string' || /socket|timeout|hang up|aborted|ECONN/i.test(message)) {
     return new RetryableError(`ClickHouse cannot be reached to ${what}: ${message}`, { cause: error });
   }
+  // The client makes a plain Error of a response that ClickHouse has not written: a proxy says that the server is away.
+  if (error instanceof Error && error.constructor === Error)
+    return new RetryableError(`Not ClickHouse responds to ${what}: ${message.slice(0, 200)}`, { cause: error });
   return error;
 }

@@ -22,6 +22,9 @@ function argumentsOrExit(): RebuildArguments {
   }
 }
 
+/** Bound of one statement: a fingerprint reads a whole table and sends nothing before its end. */
+const STATEMENT_TIMEOUT_MS = 12 * 3_600_000;
+
 const { tasks, checkOnly } = argumentsOrExit();
 const config = loadConfig();
 const logger = createLogger({ process: 'rebuild', level: config.logLevel });
@@ -35,7 +38,7 @@ runProcess({
     );
     const metrics = createMetrics({ process: 'rebuild', defaults: false });
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false });
-    const connection = await clickHouseConnection(config);
+    const connection = { ...(await clickHouseConnection(config)), requestTimeoutMs: STATEMENT_TIMEOUT_MS };
     const live = createClickHouse(connection, { logger });
     const shadow = createClickHouse({ ...connection, database: `${connection.database}_rebuild` }, { logger });
     /** A killed process stays in the member list until its heartbeat expires. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
 import { createMembership, readLiveMembers } from '../../infra/membership/membership.js';
 import { runAsLeader } from '../../infra/membership/run-as-leader.js';
@@ -191,5 +192,21 @@ describe('task runner', () => {
     expect(starts.get('x')).toBe(2);
     expect([await value('task_fenced_total'), await value('task_takeovers_total')]).toEqual([1, 0]);
     expect(activeTasks).toEqual([]);
+  });
+
+  it('restarts a task whose dependency fails, which is not ready then, while the others go on', async () => {
+    const { starts, value, runner } = harness(async (name, signal, start) => {
+      if (name === 'x' && start <= 3) throw new RetryableError('tables rejected the rows');
+      await untilStopped(signal);
+    });
+    const controller = new AbortController();
+    const running = runner.run(controller.signal);
+    runner.assign(['x', 'y']);
+    await eventually('the fourth run', async () => starts.get('x') === 4);
+    expect(starts.get('y')).toBe(1);
+    expect(await runner.checks()).toEqual({ x: { ok: false, detail: 'tables rejected the rows' }, y: { ok: true } });
+    expect(await value('task_failures_total')).toBe(3);
+    controller.abort();
+    await running;
   });
 });

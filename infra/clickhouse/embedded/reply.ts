@@ -59,7 +59,11 @@ function summaryHeader(summary: Summary | undefined): string {
   return JSON.stringify(Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, String(value ?? 0)])));
 }
 
-export function createReply(response: ServerResponse, options: { version: string; displayName: string }): Reply {
+export function createReply(
+  response: ServerResponse,
+  options: { version: string; displayName: string; sendTimeoutMs?: number },
+): Reply {
+  const { sendTimeoutMs = SEND_TIMEOUT_MS } = options;
   let encoder: Transform | undefined;
   let tag = '';
   let started = false;
@@ -71,7 +75,7 @@ export function createReply(response: ServerResponse, options: { version: string
     const stream = sink();
     if (response.destroyed || stream.write(chunk)) return;
     // A client that reads nothing for this long must not keep a session of the engine.
-    const stalled = setTimeout(() => response.destroy(), SEND_TIMEOUT_MS);
+    const stalled = setTimeout(() => response.destroy(), sendTimeoutMs);
     const done = new AbortController();
     await Promise.race([
       once(stream, 'drain', { signal: done.signal }),
@@ -87,7 +91,8 @@ export function createReply(response: ServerResponse, options: { version: string
     const finished = once(response, 'finish');
     if (last === undefined || last.length === 0) sink().end();
     else sink().end(last);
-    await Promise.race([finished, closed]);
+    const stalled = setTimeout(() => response.destroy(), sendTimeoutMs);
+    await Promise.race([finished, closed]).finally(() => clearTimeout(stalled));
   }
 
   return {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -36,6 +36,20 @@ test('rows of an INSERT above the bound are rejected with code 307, and leave no
   expect([written.bytes, statSync(written.path).size, statSync(written.path).mode & 0o777]).toEqual([100, 100, 0o600]);
   await spool.remove(written.path);
   await expect(spool.write(Buffer.alloc(50), chunks(60))).rejects.toMatchObject({ code: 307 });
+  expect(readdirSync(join(directory, 'spool'))).toEqual(['out-0']);
+  await spool.close();
+});
+
+test('a full disk is code 243, in one piece and in several, and leaves no file', async () => {
+  const spool = await openSpool(join(directory, 'spool'), 1, 100);
+  async function* chunks() {
+    yield Buffer.alloc(10, 'x');
+  }
+  for (const [index, rest] of [undefined, chunks()].entries()) {
+    // Writing to this device fails as on a full disk.
+    symlinkSync('/dev/full', join(directory, 'spool', `spool-${index + 1}`));
+    await expect(spool.write(Buffer.alloc(50, 'x'), rest)).rejects.toMatchObject({ code: 243 });
+  }
   expect(readdirSync(join(directory, 'spool'))).toEqual(['out-0']);
   await spool.close();
 });

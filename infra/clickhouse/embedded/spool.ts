@@ -32,6 +32,14 @@ export interface Spool {
 
 const run = promisify(execFile);
 
+/** What a statement gets for an error of writing its rows: a full disk is the engine's own error for it, so that the client tries again. */
+function explainWriteError(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? new ServerException(243, 'NOT_ENOUGH_SPACE', 'The disk is full: the rows of the INSERT cannot be stored.')
+    : error;
+}
+
 /** Recreates the directory with one named pipe per concurrent query: `INTO OUTFILE` into a pipe streams every format at bounded memory. */
 export async function openSpool(directory: string, pipes: number, largestInsertBytes: number): Promise<Spool> {
   await rm(directory, { recursive: true, force: true });
@@ -55,31 +63,36 @@ export async function openSpool(directory: string, pipes: number, largestInsertB
     counter += 1;
     return join(directory, `spool-${counter}`);
   };
+  /** Writes `head` and what follows; returns the bytes of the latter. */
+  const append = async (path: string, head: Uint8Array, rest: AsyncIterable<Uint8Array>): Promise<number> => {
+    let bytes = 0;
+    const file = await open(path, 'w', 0o600);
+    try {
+      if (head.length > 0) await file.writeFile(head);
+      for await (const chunk of rest) {
+        bytes += chunk.length;
+        if (head.length + bytes > largestInsertBytes) {
+          const text = `Rows of one INSERT may have ${largestInsertBytes} bytes. Send them in several statements.`;
+          throw new ServerException(307, 'TOO_MANY_BYTES', text);
+        }
+        await file.writeFile(chunk);
+      }
+    } finally {
+      await file.close();
+    }
+    return bytes;
+  };
   return {
     newPath,
     write: async (head, rest) => {
       const path = newPath();
-      if (rest === undefined) {
-        writeFileSync(path, head);
-        return { path, bytes: head.length };
-      }
       let bytes = head.length;
-      const file = await open(path, 'w', 0o600);
       try {
-        if (head.length > 0) await file.writeFile(head);
-        for await (const chunk of rest) {
-          bytes += chunk.length;
-          if (bytes > largestInsertBytes) {
-            const text = `Rows of one INSERT may have ${largestInsertBytes} bytes. Send them in several statements.`;
-            throw new ServerException(307, 'TOO_MANY_BYTES', text);
-          }
-          await file.writeFile(chunk);
-        }
+        if (rest === undefined) writeFileSync(path, head);
+        else bytes += await append(path, head, rest);
       } catch (error) {
         await rm(path, { force: true });
-        throw error;
-      } finally {
-        await file.close();
+        throw explainWriteError(error);
       }
       return { path, bytes };
     },
