@@ -92,7 +92,7 @@ export const environment = z.object({
   PUBLIC_URL: setting(
     originUrl.optional(),
     'API and event socket',
-    'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected.',
+    'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected. Required with `SMTP_URL` or `OIDC_ISSUER` when `ODDSTREAM_HOST` is not loopback.',
     '`http://<host>:<API_PORT>`',
   ),
   EVENT_SOCKET_URL: setting(

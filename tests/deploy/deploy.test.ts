@@ -103,14 +103,15 @@ describe('settings', () => {
       expect(given.get(name), name).toBe(`\${${name}:-}`);
       expect(read('example.env')).toMatch(new RegExp(`^${name}=$`, 'm'));
     }
-    const live = configOf('api', {
-      POLYGON_RPC_URL: 'https://node.example',
-      SMTP_URL: 'smtp://mail.example',
-      MAIL_FROM: 'a@b.example',
-    });
+    const mail = { SMTP_URL: 'smtp://mail.example', MAIL_FROM: 'a@b.example' };
+    const PUBLIC_URL = 'https://api.example';
+    const live = configOf('api', { POLYGON_RPC_URL: 'https://node.example', PUBLIC_URL, ...mail });
     expect(live.sources.mode).toBe('live');
     expect(live.signIn.mail?.smtpUrl).toBe('smtp://mail.example');
+    expect(live.publicUrl).toBe(PUBLIC_URL);
     expect(live.billing).toBeNull();
+    // Links in mails would point to the reader's own machine.
+    expect(() => configOf('api', mail)).toThrow(/PUBLIC_URL: missing/);
   });
 
   it('of a proxy in front reach the api and the sockets, which allow its names', () => {
