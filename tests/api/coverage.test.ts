@@ -149,3 +149,14 @@ describe('GET /v1/coverage', () => {
     expect(days.every(({ why }) => why.length > 10)).toBe(true);
   });
 });
+
+it('accepts each example of its parameters in OpenAPI without the others', async () => {
+  type Parameter = { readonly name: string; readonly example?: string };
+  const { paths } = api.service.openApi as unknown as { paths: Record<string, { get: { parameters: Parameter[] } }> };
+  const given = (paths['/v1/coverage']?.get.parameters ?? []).filter(({ example }) => example !== undefined);
+  expect(given.map(({ name }) => name)).toContain('to');
+  for (const { name, example } of given) {
+    const { status, body } = await api.get(`/v1/coverage?${name}=${example}`, key);
+    expect([name, status, body]).toEqual([name, 200, expect.anything()]);
+  }
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { z } from 'zod';
 import type { Route } from '../../api/http/route.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 
@@ -74,6 +75,35 @@ it('OpenAPI lists every parameter of a route, aliases included', () => {
     const listed = paths[route.path]?.[route.method]?.parameters.filter((one) => one.in === 'query') ?? [];
     expect([route.path, listed.map((one) => one.name)]).toEqual([route.path, namesOf(route)]);
   }
+});
+
+interface DocumentedParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly example?: unknown;
+}
+/** Parameters of the routes in OpenAPI, without the headers. */
+const documented = (): readonly { readonly route: Route; readonly parameters: readonly DocumentedParameter[] }[] => {
+  const paths = api.service.openApi.paths as Record<string, Record<string, { parameters: DocumentedParameter[] }>>;
+  return api.service.routes.map((route) => ({
+    route,
+    parameters: (paths[route.path]?.[route.method]?.parameters ?? []).filter((one) => one.in !== 'header'),
+  }));
+};
+
+it('every example of a parameter in OpenAPI is a value that the parameter accepts', () => {
+  const checked = documented().flatMap(({ route, parameters }) =>
+    parameters
+      .filter(({ example }) => example !== undefined)
+      .map(({ name, in: where, example }) => {
+        const shape = (where === 'path' ? route.params : route.query)?.shape ?? {};
+        const schema = shape[route.aliases[name] ?? name] as z.ZodType | undefined;
+        return { parameter: `${route.path} ${name}=${example}`, error: schema?.safeParse(String(example)).error };
+      }),
+  );
+  expect(checked.length).toBeGreaterThan(100);
+  expect(checked.filter(({ error }) => error !== undefined)).toEqual([]);
 });
 
 const times = ['after', 'before', 'start', 'end', 'start_time', 'end_time'];

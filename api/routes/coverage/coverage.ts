@@ -8,6 +8,7 @@ import {
 } from '../../../schemas/coverage/sources.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
+import type { ParamDoc } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Tables } from '../../tables/port.js';
 import { isoFrom } from '../../tables/values.js';
@@ -82,18 +83,20 @@ function coverageEntry(row: CoverageRow): z.input<typeof entrySchema> {
   };
 }
 
+/** A day of the recorded input. */
+const RECORDED_DAY = '2026-03-20';
 const DATE = /^20\d\d-\d\d-\d\d$/;
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /** A day from 2000 to 2099. */
-const dayParam = (name: 'from' | 'to', description: string) =>
+const dayParam = (name: 'from' | 'to', { description, example }: ParamDoc) =>
   z
     .string()
     .refine(
       (text) => DATE.test(text) && dayOf(Date.parse(`${text}T00:00:00Z`) || 0) === text,
       `Invalid ${name}. Use a UTC day, YYYY-MM-DD`,
     )
-    .meta({ description, format: 'date', example: '2027-04-12' });
+    .meta({ description, format: 'date', ...(example === undefined ? {} : { example }) });
 
 /** GET /v1/coverage: state of the data per source and UTC day. */
 export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
@@ -118,8 +121,14 @@ export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache
           example: 'contract:exchange_v2',
         })
         .optional(),
-      from: dayParam('from', `First UTC day. Default: ${DEFAULT_DAYS - 1} days before \`to\`.`).optional(),
-      to: dayParam('to', 'Last UTC day, inclusive. Default: today.').optional(),
+      from: dayParam('from', {
+        // No example: any fixed day is too far from the default of `to` at some time.
+        description: `First UTC day, not after \`to\`. Default: ${DEFAULT_DAYS - 1} days before \`to\`.`,
+      }).optional(),
+      to: dayParam('to', {
+        description: 'Last UTC day, inclusive. Default: today.',
+        example: RECORDED_DAY,
+      }).optional(),
     }),
     success: {
       description: 'Coverage',

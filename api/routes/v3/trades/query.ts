@@ -133,11 +133,14 @@ export const builderTradesQuery = z.object({
 });
 
 const COMBO_CONDITION = /^0x[0-9a-f]{62}$/;
+/** Module 3 (byte 1), hash (16), arity 2 (2), reserved (8), resolution chain (2), condition index 0 (2). */
+const EXAMPLE_COMBO_CONDITION = `0x03${'c1'.repeat(16)}0002${'00'.repeat(12)}`;
 const comboCondition = (name: string) =>
   patternParam({
     description: 'Combo condition id.',
     invalid: `invalid ${name}: use 0x and 62 hex digits`,
     pattern: COMBO_CONDITION,
+    example: EXAMPLE_COMBO_CONDITION,
   });
 
 /** Aliases of `comboParams`. */
