@@ -131,6 +131,26 @@ describe('createChild', () => {
     expect(deaf.child.state()).toBe('stopped');
   });
 
+  it('two restarts that overlap leave one process', async () => {
+    const run = supervise(
+      "process.on('SIGTERM', () => setTimeout(() => process.exit(0), 300)); console.log(process.pid); setInterval(() => {}, 1000)",
+    );
+    run.child.start();
+    await run.until(() => run.lines.length === 1);
+    await Promise.all([run.child.restart(5_000), run.child.restart(5_000)]);
+    await run.until(() => run.lines.length >= 2);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const isAlive = (pid: number) => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    const alive = run.lines.map(Number).filter(isAlive);
+    expect(alive).toEqual([run.child.pid()]);
+  });
+
   it('restart() starts at once, also after a fatal exit', async () => {
     const run = supervise('console.log("up"); setInterval(() => {}, 1000)');
     run.child.start();

@@ -71,7 +71,7 @@ export function createChild(options: {
   };
 
   const start = () => {
-    if (stopping) return;
+    if (stopping || current !== undefined) return;
     const startedMs = nowMs();
     setState('starting');
     let child: ChildProcess;

@@ -186,8 +186,10 @@ export function createSupervisor(deps: {
     async restart(names, graceMs) {
       if (stopped) return;
       const named = [...children.values()].filter((child) => names.includes(child.name));
-      // A restart in progress when stopAll begins must not start its process again.
-      restarting = Promise.all([restarting, ...named.map((child) => child.restart(graceMs))]);
+      // One restart after the other, so that none starts what another one is stopping. A restart in progress when stopAll begins must not start its process again.
+      restarting = restarting.then(async () => {
+        if (!stopped) await Promise.all(named.map((child) => child.restart(graceMs)));
+      });
       await restarting;
     },
     async stopAll(graceMs) {

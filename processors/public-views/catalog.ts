@@ -182,7 +182,12 @@ const tokens: PublicView = {
   fastBy: ['token_id', 'condition_id', 'slug'],
   freshness: POLLED,
   columns: [
-    column('token_id', 'UInt256', 't.token_id', 'Outcome token. Up to 78 digits: read it as text or as a big integer.'),
+    column(
+      'token_id',
+      'UInt256',
+      't.token_id',
+      "Outcome token. Up to 78 digits: read it as text or as a big integer, and compare it with text, token_id = '123'; a number without quotes loses digits and matches nothing.",
+    ),
     column('condition_id', 'String', 't.condition_id', 'Market.'),
     column('slug', 'String', 't.market_slug', "Market's slug."),
     column('outcome_index', 'UInt8', 't.outcome_index', '0 for the first outcome.'),

@@ -53,7 +53,12 @@ export const tokenNamesJoin = (token: string): string =>
   `LEFT JOIN (SELECT token_id, condition_id, market_slug, outcome, event_slug FROM tokens FINAL) AS k ON k.token_id = ${token}`;
 
 export const tokenColumns = (token: string): readonly ViewColumn[] => [
-  column('token_id', 'UInt256', token, 'Outcome token. Up to 78 digits: read it as text or as a big integer.'),
+  column(
+    'token_id',
+    'UInt256',
+    token,
+    "Outcome token. Up to 78 digits: read it as text or as a big integer, and compare it with text, token_id = '123'; a number without quotes loses digits and matches nothing.",
+  ),
   column(
     'condition_id',
     'String',

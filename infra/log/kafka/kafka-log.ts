@@ -30,7 +30,7 @@ const CLOSE_TIMEOUT_MS = 3_000;
 const MIN_OFFSETS_RETENTION_MINUTES = 30 * 24 * 60;
 
 /**
- * The Kafka engine, for brokers 3.0 to 4.x. Rejects with LogUnavailableError when no broker responds.
+ * The Kafka engine, for brokers 3.6 to 4.x: older ones do not know `message.timestamp.before.max.ms`. Rejects with LogUnavailableError when no broker responds.
  *
  * Differences from the port: an append that fails with LogUnavailableError may have been appended, because its response can be lost. When the
  * broker returns within `unavailableAfterMs`, no record is appended twice or out of order. An append to several partitions is atomic only

@@ -29,6 +29,11 @@ export async function ensureTopics(
     const found = new Set(topics.filter(({ errorCode }) => errorCode === 0).map(({ topic }) => topic));
     const missing = unique.filter(({ name }) => !found.has(name));
     const replicas = Math.min(MAX_REPLICATION_FACTOR, brokers.length);
+    if (missing.length > 0 && replicas < MAX_REPLICATION_FACTOR)
+      logger.warn(
+        { topics: missing.map(({ name }) => name), brokers: brokers.length, replicas },
+        'topics get fewer than three replicas, and keep them when more brokers start',
+      );
     for (let first = 0; first < missing.length; first += MAX_TOPICS_PER_REQUEST) {
       const batch = missing.slice(first, first + MAX_TOPICS_PER_REQUEST);
       await (await cluster.controller()).createTopics(batch.map((spec) => newTopic(spec, replicas)));
