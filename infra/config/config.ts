@@ -5,6 +5,7 @@ import { environment, type ParsedEnvironment } from './environment.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
 import { type SocialConfig, socialOf } from './social-config.js';
+import { rejectUnused } from './unused-settings.js';
 
 /** The schema registry whose ids are used instead of the committed file's. */
 export interface SchemaRegistryConfig {
@@ -155,22 +156,31 @@ export function reachableHost(host: string): string {
   return bare.includes(':') ? `[${bare}]` : bare;
 }
 
+/** Throws FatalError that names every invalid variable. Blanks are no value: as a number they would be 0, which has a meaning for many settings. */
+function parsedEnvironment(env: Environment): ParsedEnvironment {
+  const blank = environmentVariables.filter((name) => env[name]?.trim() === '');
+  const parsed = environment.safeParse(env);
+  const issues = (parsed.error?.issues ?? []).map(({ path, message }) => ({ name: path.join('.'), message }));
+  const lines = [
+    ...blank.map((name) => `  ${name}: only blanks; leave it empty for the default`),
+    ...issues.filter(({ name }) => !blank.includes(name)).map(({ name, message }) => `  ${name}: ${message}`),
+  ];
+  if (!parsed.success || lines.length > 0) throw new FatalError(`Bad configuration:\n${lines.join('\n')}`);
+  return parsed.data;
+}
+
 /**
  * Parses the environment: the only place of the services that reads it. An empty variable counts as unset. Throws FatalError that names every
  * invalid variable with what is allowed.
  */
 export function loadConfig(env: Environment = process.env): Config {
   const cleaned = withSecretFiles(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
-  const parsed = environment.safeParse(cleaned);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new FatalError(`Bad configuration:\n${lines.join('\n')}`);
-  }
-  const e = parsed.data;
+  const e = parsedEnvironment(cleaned);
   if ([e.CLICKHOUSE_DATABASE.toLowerCase(), 'system', 'information_schema'].includes(e.ANALYST_DATABASE.toLowerCase()))
     throw new FatalError(
       `Bad configuration:\n  ANALYST_DATABASE: ${e.ANALYST_DATABASE} is in use; the views of analysts need a database for themselves`,
     );
+  if (e.POLYGON_RPC_URL === undefined) rejectUnused(e, ['POLYGON_WS_URL'], 'POLYGON_RPC_URL is missing');
   const dataDir = resolve(e.ODDSTREAM_DATA);
   return {
     dataDir,

@@ -35,8 +35,6 @@ export interface SettingDoc {
 const setting = <T extends z.ZodType>(type: T, group: SettingGroup, description: string, unset?: string): T =>
   type.meta({ group, description, unset } satisfies SettingDoc);
 
-const optionalUrl = z.url().optional();
-
 /**
  * Every environment variable of the services, with its type, bounds, default and documentation. docs/CONFIGURATION.md is generated from this
  * object; `loadConfig` (config.ts) is the only reader.
@@ -192,15 +190,15 @@ export const environment = z.object({
     "Stripe's",
   ),
   POLYGON_RPC_URL: setting(
-    optionalUrl,
+    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
     'Sources',
     'JSON-RPC URL of a Polygon node. Set: live chain, oracle and catalogue instead of the recording.',
     'recorded input',
   ),
   POLYGON_WS_URL: setting(
-    optionalUrl,
+    z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port][/path]' }).optional(),
     'Sources',
-    'WebSocket URL of the node.',
+    'WebSocket URL of the node (used together with `POLYGON_RPC_URL`, and rejected without).',
     '`POLYGON_RPC_URL` with `ws` for `http`',
   ),
   CHAIN_START_BLOCK: setting(

@@ -1,6 +1,7 @@
 import { FatalError } from '../errors.js';
 import { isLoopback } from '../up/loopback.js';
 import type { ParsedEnvironment } from './environment.js';
+import { rejectUnused } from './unused-settings.js';
 
 /** How users sign in, besides by password. */
 export interface SignInConfig {
@@ -18,7 +19,7 @@ export interface OidcConfig {
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Throws FatalError when a setting that another one needs is missing. */
+/** Throws FatalError when a setting that another one needs is missing, or one is given that has no effect without another. */
 export function signInOf(e: ParsedEnvironment): SignInConfig {
   const missing = (name: string, because: string) =>
     new FatalError(`Bad configuration:\n  ${name}: missing, although ${because} is given`);
@@ -28,7 +29,10 @@ export function signInOf(e: ParsedEnvironment): SignInConfig {
   if (linksFor !== undefined && e.PUBLIC_URL === undefined && !isLoopback(e.ODDSTREAM_HOST))
     throw missing('PUBLIC_URL', `ODDSTREAM_HOST is ${e.ODDSTREAM_HOST} and ${linksFor}`);
   const mail = e.SMTP_URL === undefined ? undefined : { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? '' };
-  if (e.OIDC_ISSUER === undefined) return { mail, oidc: undefined };
+  if (e.OIDC_ISSUER === undefined) {
+    rejectUnused(e, ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'], 'OIDC_ISSUER is missing');
+    return { mail, oidc: undefined };
+  }
   const { protocol, hostname } = new URL(e.OIDC_ISSUER);
   if (protocol !== 'https:' && !LOOPBACK.test(hostname))
     throw new FatalError('Bad configuration:\n  OIDC_ISSUER: needs https, except on loopback');
