@@ -94,6 +94,10 @@ describe('connection options', () => {
     for (const bad of ['4', '61', '1e1', '', '5.5', '-5', 'ten'])
       expect(parse(`heartbeat_interval=${bad}`)).toMatch(/from 5 to 60/);
     expect(parse('notices=yes')).toMatch(/0 or 1/);
+    expect(parse('compress=')).toMatchObject({ encoding: 'text' });
+    expect(parse('compress=ZLIB')).toMatchObject({ encoding: 'deflated' });
+    for (const bad of ['gzip', '1', 'true', 'deflate', 'zlib,gzip'])
+      expect(parse(`compress=${bad}`)).toBe('compress must be zlib, or absent for uncompressed frames.');
   });
 
   it('reject the connection with 400 if invalid', async () => {

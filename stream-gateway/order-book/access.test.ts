@@ -36,6 +36,10 @@ describe('order-book socket', () => {
     expect(await rejected('/ws')).toMatchObject([401, { error: expect.stringContaining('Missing or invalid') }]);
     expect(await rejected('/ws?key=revoked')).toMatchObject([403, {}]);
     expect(await rejected('/ws?key=full')).toMatchObject([429, {}]);
+    expect(await rejected('/ws?key=full&compress=gzip')).toEqual([
+      400,
+      { error: 'compress must be zlib, or absent for uncompressed frames.' },
+    ]);
     expect(await rejected('/ws?key=used')).toMatchObject([429, { resets_at: '2100-01-01T00:00:00.000Z' }]);
     expect(await rejected('/ws?key=full', { host: 'evil.example' })).toMatchObject([403, {}]);
     expect(await rejected('/ws', { 'x-api-key': 'full' })).toMatchObject([429, {}]);

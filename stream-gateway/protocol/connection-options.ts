@@ -1,6 +1,6 @@
 import type { Encoding } from '../hub/native-topics.js';
 
-/** Options in the address of a connection. */
+/** Options in the address of a connection, of both sockets. */
 export interface ConnectionOptions {
   readonly encoding: Encoding;
   /** Time between heartbeats; null: the server's. */
@@ -21,8 +21,10 @@ export function parseConnectionOptions(query: (name: string) => string | undefin
   }
   const notices = query('notices') ?? '0';
   if (notices !== '0' && notices !== '1') return 'notices must be 0 or 1.';
+  const compress = query('compress')?.toLowerCase() ?? '';
+  if (compress !== '' && compress !== 'zlib') return 'compress must be zlib, or absent for uncompressed frames.';
   return {
-    encoding: query('compress') === 'zlib' ? 'deflated' : 'text',
+    encoding: compress === 'zlib' ? 'deflated' : 'text',
     heartbeatMs: interval === undefined ? null : seconds * 1000,
     notices: notices === '1',
   };
