@@ -42,35 +42,62 @@ export function subscribeMessage(form) {
 
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
+// Both clients do what those of "Resume" in docs/SOCKET.md do. The one in JavaScript leaves a dead connection without waiting for its close event, which
+// Node does not send before the network reports the failure.
+
 const javascript = ({
   socket,
   message,
 }) => `// Browsers and Node 22; for older Node: npm i ws, import WebSocket from 'ws'
 const KEY = 'YOUR_KEY';
 const message = ${JSON.stringify(message, null, 2)};
+let epoch;
 let lastSeq = 0;
 let waitMs = 1000;
 
 function connect() {
-  const socket = new WebSocket(\`${socket}?key=\${encodeURIComponent(KEY)}\`);
-  socket.onopen = () => {
-    const filters = lastSeq > 0 ? { ...message.filters, since_seq: lastSeq } : message.filters;
-    socket.send(JSON.stringify({ ...message, filters }));
-  };
-  socket.onmessage = ({ data }) => {
-    const frame = JSON.parse(data);
-    if (frame.type === 'subscribed') waitMs = 1000;
-    for (const event of frame.type === 'snapshot' ? frame.events : [frame]) {
-      if (event.seq !== undefined) lastSeq = Math.max(lastSeq, event.seq);
-      console.log(event);
-    }
-  };
-  socket.onerror = () => undefined; // onclose follows
-  socket.onclose = ({ code, reason }) => {
-    console.log('closed', code, reason);
+  const socket = new WebSocket(\`${socket}?key=\${encodeURIComponent(KEY)}&heartbeat_interval=10\`);
+  let seen = Date.now();
+  const reconnect = (...reason) => {
+    console.log('closed', ...reason);
+    clearInterval(watch);
+    socket.onmessage = socket.onclose = null;
+    socket.close();
     setTimeout(connect, waitMs);
     waitMs = Math.min(waitMs * 2, 30000);
   };
+  const watch = setInterval(() => {
+    if (Date.now() - seen > 15000) reconnect('no heartbeat');
+  }, 1000);
+  socket.onopen = () => {
+    const since = epoch === undefined ? lastSeq : \`\${epoch}:\${lastSeq}\`;
+    const filters = lastSeq > 0 ? { ...message.filters, since_seq: since } : message.filters;
+    socket.send(JSON.stringify({ ...message, filters }));
+  };
+  socket.onmessage = ({ data }) => {
+    seen = Date.now();
+    const frame = JSON.parse(data);
+    if (frame.type === 'subscribed') {
+      waitMs = 1000;
+      epoch = frame.epoch;
+    }
+    for (const event of frame.type === 'snapshot' ? frame.events : [frame]) {
+      console.log(event);
+      // Heartbeats have a seq too, also if no event matches.
+      if (event.seq !== undefined) lastSeq = Math.max(lastSeq, event.seq);
+    }
+    if (frame.type === 'error') {
+      if (frame.code === 'since_seq_unavailable' || frame.code === 'cursor_of_another_log') {
+        // Events are lost, or the log is another one: start anew.
+        epoch = undefined;
+        lastSeq = 0;
+        delete message.filters?.since_seq;
+      }
+      reconnect(frame.code); // no subscription is active
+    }
+  };
+  socket.onerror = () => undefined; // onclose follows
+  socket.onclose = ({ code, reason }) => reconnect(code, reason);
 }
 connect();
 `;
@@ -79,29 +106,38 @@ const python = ({ socket, message }) => `# pip install websockets
 import asyncio, json
 from urllib.parse import quote
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import WebSocketException
 
 KEY = "YOUR_KEY"
+URL = "${socket}?key=" + quote(KEY) + "&heartbeat_interval=10"
 MESSAGE = json.loads(r'''${JSON.stringify(message)}''')
 
 async def main():
-    last_seq, wait = 0, 1
+    start = MESSAGE.get("filters", {})
+    epoch, last_seq, wait = None, 0, 1
     while True:
         try:
-            async with connect("${socket}?key=" + quote(KEY), max_size=None) as socket:
-                filters = dict(MESSAGE.get("filters", {}))
-                if last_seq:
-                    filters["since_seq"] = last_seq
+            async with connect(URL, max_size=None) as socket:
+                since = f"{epoch}:{last_seq}" if epoch else last_seq
+                filters = {**start, "since_seq": since} if last_seq else start
                 await socket.send(json.dumps({**MESSAGE, "filters": filters}))
-                async for text in socket:
-                    frame = json.loads(text)
+                while True:
+                    # Without a heartbeat the connection is dead.
+                    frame = json.loads(await asyncio.wait_for(socket.recv(), 15))
                     if frame["type"] == "subscribed":
-                        wait = 1
+                        epoch, wait = frame.get("epoch"), 1
                     for event in frame["events"] if frame["type"] == "snapshot" else [frame]:
-                        last_seq = max(last_seq, event.get("seq", 0))
                         print(event)
-        except (ConnectionClosed, OSError) as error:
-            print("closed", error)
+                        # Heartbeats have a seq too, also if no event matches.
+                        last_seq = max(last_seq, event.get("seq", 0))
+                    if frame["type"] == "error":
+                        if frame["code"] in ("since_seq_unavailable", "cursor_of_another_log"):
+                            # Events are lost, or the log is another one: start anew.
+                            epoch, last_seq = None, 0
+                            start.pop("since_seq", None)
+                        break  # no subscription is active
+        except (WebSocketException, OSError, asyncio.TimeoutError) as error:
+            print("closed", repr(error))
         await asyncio.sleep(wait)
         wait = min(wait * 2, 30)
 
