@@ -123,6 +123,10 @@ describe('/v3 markets', () => {
     expect(await get(`/v3/conditions/${rain.conditionId}`)).toMatchObject({ closed: true });
     await api.clickhouse.insertRows('markets', [marketRow({ ...rain, offset: 3 })]);
     expect(await rejectionOf('/v3/markets/search')).toEqual([400, { error: "Missing required query parameter 'q'" }]);
+    expect(await rejectionOf('/v3/markets/search?q=rain&sort=zz')).toEqual([
+      400,
+      { error: 'invalid sort: use volume, current' },
+    ]);
     expect(await rejectionOf('/v3/markets/search?q=')).toEqual([
       400,
       { error: "Missing required query parameter 'q'" },

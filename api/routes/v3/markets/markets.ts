@@ -13,7 +13,7 @@ import {
 } from '../../../catalog/markets.sql.js';
 import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
-import { requiredText } from '../../../http/params.js';
+import { choiceParam, requiredText } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { MAX_WORDS, wordsOf } from '../../../http/search-words.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
@@ -65,10 +65,12 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         .max(300, 'invalid q: at most 300 characters')
         .refine((text) => wordsOf(text).length <= MAX_WORDS, `invalid q: at most ${MAX_WORDS} words`)
         .meta({ description: 'Words, each of which must occur.', example: 'snow lisbon' }),
-      sort: z.enum(searchSorts).default('volume').meta({
+      sort: choiceParam({
         description:
           '`volume`: largest published volume first. `current`: open markets with trades, others with trades, open ones without (the first to end first), the rest; each with the largest volume first.',
-      }),
+        invalid: `invalid sort: use ${searchSorts.join(', ')}`,
+        values: searchSorts,
+      }).default('volume'),
       ...paging,
     }),
     success: {
