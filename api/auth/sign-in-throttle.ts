@@ -19,6 +19,10 @@ export interface SignInThrottle {
   link(attempt: Attempt): Promise<void>;
 }
 
+/** Text of the rejection of an attempt. */
+export const tooManyAttempts = (retryAtMs: number): string =>
+  `Too many attempts. Try again at ${new Date(retryAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC.`;
+
 /** `secret`: of the installation; addresses and emails are counted under an HMAC, because a shared store may be read by others. */
 export function createSignInThrottle(deps: { rateLimitStore: RateLimitStore; secret: string }): SignInThrottle {
   const windowMs = commonLimits.signInWindowMs;
@@ -37,7 +41,7 @@ export function createSignInThrottle(deps: { rateLimitStore: RateLimitStore; sec
       retryAtMs,
       nowMs,
       limitPerMinute: one.limit,
-      message: `Too many attempts. Try again at ${new Date(retryAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+      message: tooManyAttempts(retryAtMs),
     });
   };
   return {

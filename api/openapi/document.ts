@@ -168,7 +168,11 @@ function responses(route: Route, upgradeUrl: string): Json {
   };
   out[String(route.success.status)] = response(route.path, route.success, okHeaders);
   for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
-    out[status] = response(route.path, spec, requestIdHeader);
+    out[status] = response(
+      route.path,
+      spec,
+      status === '429' ? { ...requestIdHeader, ...retryHeader } : requestIdHeader,
+    );
   for (const [description, failure] of commonFailures(route, upgradeUrl)) {
     const { status, body, headers } = renderFailure(route.apiGroup, failure);
     const declared = out[String(status)];

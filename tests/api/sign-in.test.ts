@@ -76,6 +76,22 @@ describe('a mailed link', () => {
     expect(uses.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
   });
 
+  it('is not mailed for a request with a field that the route does not have', async () => {
+    const before = api.mails.length;
+    for (const path of ['/v1/auth/sign-up', '/v1/auth/link', '/v1/auth/reset']) {
+      const { status, body } = await postJson(api, path, { email: emailOf('field'), password: 'a long password' });
+      expect([path, status, body]).toEqual([path, 400, { error: "Unknown field 'password'. Use email" }]);
+    }
+    expect(api.mails).toHaveLength(before);
+    const token = 'x'.repeat(43);
+    expect((await postJson(api, '/v1/auth/use-link', { token, pasword: 'a long password' })).body).toEqual({
+      error: "Unknown field 'pasword'. Use token, password",
+    });
+    const long = await postJson(api, '/v1/auth/sign-in', { email: 'a@b.example', password: '', ['y'.repeat(99)]: 1 });
+    expect(long.body).toEqual({ error: `Unknown field '${'y'.repeat(80)}'. Use email, password` });
+    expect((await postJson(api, '/v1/auth/link', [])).body).toEqual({ error: 'Request body must be a JSON object.' });
+  });
+
   it('expires after an hour', async () => {
     const email = emailOf('late');
     await link(email);
@@ -193,5 +209,25 @@ describe('GET /v1/account/usage', () => {
     const byKey = await api.get('/v1/account/usage', (created.body as { api_key: string }).api_key);
     expect([bySession.status, bySession.body]).toEqual([200, byKey.body]);
     expect((await api.get('/v1/account/usage')).status).toBe(401);
+  });
+});
+
+it('OpenAPI has the 429 of every route that signs in, as the throttle answers', async () => {
+  type Responses = Record<string, { headers: object; content: Record<string, { example: unknown }> }>;
+  const { paths } = api.service.openApi as unknown as { paths: Record<string, { post: { responses: Responses } }> };
+  for (const name of ['sign-in', 'sign-up', 'link', 'reset', 'use-link']) {
+    const limited = paths[`/v1/auth/${name}`]?.post.responses['429'];
+    expect([name, Object.keys(limited?.headers ?? {})]).toEqual([name, ['x-request-id', 'retry-after']]);
+    expect(limited?.content['application/json']?.example).toEqual({
+      error: 'Too many attempts. Try again at 2027-05-22 15:40 UTC.',
+      reset_at: Date.UTC(2027, 4, 22, 15, 40) / 1000,
+    });
+  }
+  for (let n = 0; n < 10; n += 1) await link(emailOf('many'));
+  const { status, headers, body } = await link(emailOf('many'));
+  expect([status, headers.get('retry-after')]).toEqual([429, '900']);
+  expect(body).toEqual({
+    error: expect.stringMatching(/^Too many attempts\. Try again at \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/),
+    reset_at: Math.floor(api.clock.nowMs / 1000) + 900,
   });
 });

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { LinkPurpose } from '../../../schemas/types.gen.js';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { hashToken, newToken } from '../../auth/session.js';
-import { BODY_ERROR, emailField } from '../../auth/sign-in-fields.js';
+import { emailField, signInBody } from '../../auth/sign-in-fields.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SignInDeps } from './deps.js';
+import { throttled } from './responses.js';
 
 const LINK_LIFE_MIN = 60;
 
@@ -71,13 +72,14 @@ export function createLinkRoutes(deps: SignInDeps): readonly Route[] {
       jsonOnly: true,
       summary,
       description: `${description} The response is the same for every address.`,
-      body: z.object({ email: emailField }, { error: BODY_ERROR }),
+      body: signInBody({ email: emailField }),
       success: {
         status: 202,
         description: 'Accepted',
         schema: z.object({ message: z.string() }),
         example: RESPONSE,
       },
+      otherResponses: throttled,
       async handler({ body: { email } }, { clientIp, nowMs }) {
         await deps.throttle.link({ clientIp, nowMs });
         const token = newToken();

@@ -8,6 +8,7 @@ import { newSession } from '../../auth/sessions.js';
 import { emailField } from '../../auth/sign-in-fields.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SignInDeps } from './deps.js';
+import { throttled } from './responses.js';
 
 const ATTEMPT_S = 600;
 const attemptSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string() });
@@ -30,7 +31,14 @@ export function createProviderRoutes(
   const { provider, throttle, logger } = deps;
   if (provider === null) return [];
   const attempts = createCookie({ name: 'odds_oidc', secure: deps.baseUrl.startsWith('https:') });
-  const common = { method: 'get', apiGroup: 'v1', tag: 'Sign-in', auth: 'none', success: redirect } as const;
+  const common = {
+    method: 'get',
+    apiGroup: 'v1',
+    tag: 'Sign-in',
+    auth: 'none',
+    success: redirect,
+    otherResponses: throttled,
+  } as const;
   const to = (path: string, setCookies: readonly string[]) => ({
     body: '',
     headers: { location: `${deps.baseUrl}${path}`, 'set-cookie': setCookies },

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { hashToken, isToken } from '../../auth/session.js';
 import { newSession, userAuthor } from '../../auth/sessions.js';
-import { BODY_ERROR, emailField, newPasswordField, passwordField } from '../../auth/sign-in-fields.js';
+import { emailField, newPasswordField, passwordField, signInBody } from '../../auth/sign-in-fields.js';
 import { ApiError } from '../../errors/failure.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import type { SignInDeps } from './deps.js';
+import { throttled } from './responses.js';
 
 const WRONG_PASSWORD = 'Email or password is wrong.';
 const WRONG_LINK = 'This link does not work any more. Request a new one.';
@@ -18,6 +19,7 @@ const signedIn = {
 
 const rejected = (error: string) => ({
   401: { description: 'Not signed in', schema: errorSchema, example: { error } },
+  ...throttled,
 });
 
 /** POST /v1/auth/sign-in and /v1/auth/use-link: begin a session. */
@@ -30,7 +32,7 @@ export function createSignInRoutes(deps: SignInDeps): readonly Route[] {
       path: '/v1/auth/sign-in',
       summary: 'Sign in by password',
       description: '10 attempts per email and 30 per client address in 15 minutes.',
-      body: z.object({ email: emailField, password: passwordField }, { error: BODY_ERROR }),
+      body: signInBody({ email: emailField, password: passwordField }),
       success: signedIn,
       otherResponses: rejected(WRONG_PASSWORD),
       async handler({ body: { email, password } }, { clientIp, nowMs }) {
@@ -63,10 +65,10 @@ export function createSignInRoutes(deps: SignInDeps): readonly Route[] {
       summary: 'Sign in by a mailed link',
       description:
         '`token` is what follows `#` in the link. `password` becomes the password of the account and ends its other sessions; a link to reset the password requires it.',
-      body: z.object(
-        { token: z.string({ error: 'Invalid token. Use a string.' }).max(100), password: newPasswordField.optional() },
-        { error: BODY_ERROR },
-      ),
+      body: signInBody({
+        token: z.string({ error: 'Invalid token. Use a string.' }).max(100),
+        password: newPasswordField.optional(),
+      }),
       success: signedIn,
       otherResponses: rejected(WRONG_LINK),
       async handler({ body: { token, password } }, { clientIp, nowMs }) {
