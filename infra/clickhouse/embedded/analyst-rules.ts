@@ -36,9 +36,10 @@ const PLAIN_NODES = new Set([
 const EXPLAINS = new Set(['', ' AST', ' SYNTAX', ' QUERY TREE', ' PIPELINE', ' ESTIMATE', ' PLAN']);
 const OBJECT_QUERIES = new Set(['ExistsTableQuery', 'ExistsViewQuery', 'ShowCreateTableQuery', 'ShowCreateViewQuery']);
 
-export function notReadOnly(): ServerException {
-  const text = 'Cannot execute query in readonly mode: user analyst may SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS.';
-  return new ServerException(164, 'READONLY', text);
+/** `keyword`: the first word of the statement, which may be misspelled. */
+export function notReadOnly(keyword: string): ServerException {
+  const text = 'Cannot execute query in readonly mode: user analyst may SELECT, SHOW, DESCRIBE, EXPLAIN and EXISTS';
+  return new ServerException(164, 'READONLY', `${text}; the statement begins with ${keyword.slice(0, 40)}.`);
 }
 
 export function accessDenied(text: string): ServerException {

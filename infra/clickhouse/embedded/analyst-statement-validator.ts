@@ -5,7 +5,7 @@ import type { Engine } from './engine.js';
 import { parseEngineError, ServerException } from './errors.js';
 import type { QueryRequest } from './request.js';
 import { setClause, type Token, tokenize } from './sql-text.js';
-import { readStatement, type Statement } from './statement.js';
+import { keywordOf, readStatement, type Statement } from './statement.js';
 
 /** A statement that may run, and the settings of its SETTINGS clauses. */
 export interface ValidatedStatement {
@@ -68,11 +68,12 @@ export function createAnalystStatementValidator(deps: {
 
   return {
     validate: async (request, statement) => {
-      if (statement.kind !== 'select' && statement.kind !== 'show') throw notReadOnly();
+      if (statement.kind !== 'select' && statement.kind !== 'show') throw notReadOnly(keywordOf(statement));
       const { canonical, databases } = await parse(statement.text);
       const latin1 = Buffer.from(canonical, 'utf8').toString('latin1');
       const checked = readStatement(latin1, true);
-      if (checked === undefined || (checked.kind !== 'select' && checked.kind !== 'show')) throw notReadOnly();
+      if (checked === undefined || (checked.kind !== 'select' && checked.kind !== 'show'))
+        throw notReadOnly(keywordOf(checked ?? statement));
       const tokens = [...tokenize(checked.body)];
       checkNames(checked.body, tokens, request.params);
       for (const text of [canonical, ...Object.values(request.params)]) checkNoAggregateState(text);

@@ -349,3 +349,8 @@ describe('requests', () => {
     sent.destroy();
   });
 });
+
+test('a misspelled statement is named in its error', async () => {
+  const { code, text } = await sendQuery('SELCT day FROM trades');
+  expect([code, text]).toEqual(['164', expect.stringContaining('the statement begins with SELCT.')]);
+});

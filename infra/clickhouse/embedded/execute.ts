@@ -9,7 +9,7 @@ import type { Reply, Summary } from './reply.js';
 import type { QueryRequest } from './request.js';
 import type { Spool } from './spool.js';
 import { quoteString } from './sql-text.js';
-import { readStatement, type Statement } from './statement.js';
+import { keywordOf, readStatement, type Statement } from './statement.js';
 
 /** Results up to this size are buffered until the query has ended, so that an error can still set the HTTP status and the summary is complete. */
 const REPLY_BUFFER_BYTES = 64 * 1024;
@@ -53,7 +53,7 @@ export async function prepare(
     pieces = [head];
     const statement = readStatement(head.toString('latin1', 0, limit), next.done === true && head.length <= limit);
     if (isAnalyst && statement !== undefined && statement.kind !== 'select' && statement.kind !== 'show') {
-      throw notReadOnly();
+      throw notReadOnly(keywordOf(statement));
     }
     if (statement === undefined) {
       if (head.length <= limit) continue;

@@ -22,6 +22,10 @@ export type Statement =
     }
   | { readonly kind: 'command'; readonly text: string; readonly keyword: string };
 
+/** The first word of a statement that does not return rows. */
+export const keywordOf = (statement: Statement): string =>
+  statement.kind === 'command' ? statement.keyword : statement.kind.toUpperCase();
+
 const SELECTS = new Set(['SELECT', 'WITH', 'FROM', '(']);
 const SHOWS = new Set(['SHOW', 'DESCRIBE', 'DESC', 'EXPLAIN', 'EXISTS', 'CHECK']);
 

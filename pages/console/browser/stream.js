@@ -30,10 +30,19 @@ export function openStream({ url, message, further = [], on }) {
   /** Keeps messages in order while some are being decompressed. */
   let queue = Promise.resolve();
 
+  const subscribe = () => {
+    const resume = lastSeq > 0 && message.type !== 'chainlink';
+    const filters = resume ? { ...message.filters, since_seq: lastSeq } : message.filters;
+    socket.send(JSON.stringify({ ...message, filters }));
+  };
   const handle = (text) => {
     const frame = JSON.parse(text);
     if (frame.type === 'subscribed') waitMs = FIRST_WAIT_MS;
-    if (frame.type === 'error' && frame.code === 'since_seq_unavailable') lastSeq = 0;
+    if (frame.type === 'error' && frame.code === 'since_seq_unavailable' && lastSeq > 0) {
+      // The events after the last one are no longer there, so the subscription starts without since_seq.
+      lastSeq = 0;
+      subscribe();
+    }
     const events = frame.type === 'snapshot' ? frame.events : null;
     if (events === null) {
       if (frame.seq !== undefined) lastSeq = Math.max(lastSeq, frame.seq);
@@ -54,9 +63,7 @@ export function openStream({ url, message, further = [], on }) {
     socket.onopen = () => {
       opened = true;
       on.state('open');
-      const resume = lastSeq > 0 && message.type !== 'chainlink';
-      const filters = resume ? { ...message.filters, since_seq: lastSeq } : message.filters;
-      socket.send(JSON.stringify({ ...message, filters }));
+      subscribe();
       for (const one of further) socket.send(JSON.stringify(one));
       pings = setInterval(() => socket.send('{"action":"ping"}'), PING_MS);
     };
