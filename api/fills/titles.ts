@@ -1,5 +1,6 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
 import { type MarketMetadata, type MetadataLookups, oppositeTokenOf, type TokenMetadata } from '../catalog/metadata.js';
+import { numericId } from '../tables/catalog-id.js';
 
 /** Condition and outcome index of a token (catalogue or chain) with names from the catalogue; null: unknown. */
 export interface TokenTitle {
@@ -33,10 +34,13 @@ export const untitled: TokenTitle = {
   eventId: null,
 };
 
-const INTEGER = /^\d{1,15}$/;
+/** Number of an event, derived if its id is none; null if JSON has no exact form for it. */
+function eventNumber(id: string | null): number | null {
+  const number = id === null || id === '' ? Number.NaN : Number(numericId(id));
+  return Number.isSafeInteger(number) ? number : null;
+}
 
 const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTitle => {
-  const eventId = market?.eventId ?? null;
   return {
     market: market?.question ?? null,
     slug: market?.slug ?? null,
@@ -50,7 +54,7 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
     negRisk: token.negRisk ?? market?.negRisk ?? null,
     eventSlug: market?.eventSlug ?? null,
     eventTitle: market?.eventTitle ?? null,
-    eventId: eventId !== null && INTEGER.test(eventId) ? Number(eventId) : null,
+    eventId: eventNumber(market?.eventId ?? null),
   };
 };
 

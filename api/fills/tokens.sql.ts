@@ -1,5 +1,6 @@
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 import { derivedPairs } from '../catalog/derived-tokens.js';
+import { derivedIdSql, mayBeDerived } from '../tables/catalog-id.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
 /** Names that select tokens; they are ANDed. */
@@ -8,6 +9,7 @@ export interface TokenSelection {
   readonly conditionId?: string;
   readonly marketSlug?: string;
   readonly eventSlug?: string;
+  /** Number in decimal, also one that is derived from an id without a number. */
   readonly eventId?: string;
   /** Slug of a tag of the market. */
   readonly tagSlug?: string;
@@ -38,6 +40,9 @@ const conditions: Readonly<Record<keyof NamedSelection, string>> = {
   eventSlug: 'event_slug = {eventSlug:String}',
   eventId: 'event_id = {eventId:String}',
 };
+
+/** Ids of events of a recording may have no number: clients know them by a derived one. The scan computes it for each such token. */
+const ofDerivedEvent = `${derivedIdSql('event_id')} = {eventId:String}`;
 
 /**
  * Conditions can be unknown to the catalogue but known to the chain, by a log or only by fills of the tokens that derive from their id; all other names exist
@@ -83,7 +88,9 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
   const params: Record<string, SqlValue> = {};
   for (const [name, value] of Object.entries(named) as [keyof NamedSelection, string | undefined][]) {
     if (value === undefined) continue;
-    parts.push(conditions[name]);
+    parts.push(
+      name === 'eventId' && mayBeDerived(value) ? `(${conditions.eventId} OR ${ofDerivedEvent})` : conditions[name],
+    );
     params[name] = value;
   }
   if (isByCondition(named)) params.derivedTokens = derivedPairs(named.conditionId).flat();

@@ -88,6 +88,8 @@ const fills: FillInput[] = [
   },
 ];
 const id = (index: number) => `${fills[index]!.txHash}_${fills[index]!.orderHash}_${fills[index]!.logIndex}`;
+/** sha256('x-1') begins with e0f26c5c9275. */
+const RAIN_EVENT = 1e15 + 0xe0f26c5c9275;
 const ORDER = [4, 3, 2, 1, 0].map(id);
 
 beforeAll(async () => {
@@ -170,12 +172,12 @@ describe('rows', () => {
       outcome_index: 1,
       builder: `0x${'0'.repeat(64)}`,
     });
-    // V1: no signed side. A non-numeric event id has no integer form.
+    // V1: no signed side. The event id is no number: one is derived.
     expect(page.trades[1]).toMatchObject({
       side: null,
       direction: 'SELL',
       event_slug: 'rain-event',
-      event_id: null,
+      event_id: RAIN_EVENT,
       image: null,
     });
     // A token that the catalogue does not know; amounts beyond 2^53.
@@ -208,6 +210,8 @@ describe('filters', () => {
     ['market_slug=rain', [3]],
     ['event_slug=snow-lisbon', [2, 1, 0]],
     ['event_id=4242', [2, 1, 0]],
+    [`event_id=${RAIN_EVENT}`, [3]],
+    [`event_id=${RAIN_EVENT + 1}`, []],
     [`event_id=4242&token_id=502`, [1]],
     [`market_slug=rain&token_id=502`, []],
     ['market_slug=nothing-like-it', []],

@@ -62,7 +62,7 @@ const marketParams = {
   market_slug: slug('market_slug', 'Market slug.').optional(),
   event_slug: slug('event_slug', 'Event slug: fills of all its markets.').optional(),
   event_id: integerParam({
-    description: 'Event id: fills of all its markets.',
+    description: 'Event id, as `/v1/event/{slug}` has it: fills of all its markets.',
     invalid: 'invalid event_id: use a whole number',
     min: 0,
     max: Number.MAX_SAFE_INTEGER,
