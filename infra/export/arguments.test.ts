@@ -6,7 +6,7 @@ describe('arguments of an export', () => {
   it('are a dataset and a span of UTC days or times', () => {
     expect(parseExportArguments(['trades', '--from', '2026-03-22'])).toEqual({
       ...{ dataset: 'trades', format: 'parquet', out: 'export' },
-      ...{ fromS: 1_774_137_600, toS: null },
+      ...{ fromS: 1_774_137_600, toS: null, force: false },
     });
     expect(
       parseExportArguments([
@@ -15,8 +15,9 @@ describe('arguments of an export', () => {
         '--to=2026-03-22T06:00:01Z',
         '--format=csv',
         '--out=/x',
+        '--force',
       ]),
-    ).toEqual({ dataset: 'ticks', format: 'csv', out: '/x', fromS: 1_774_159_200, toS: 1_774_159_201 });
+    ).toEqual({ dataset: 'ticks', format: 'csv', out: '/x', fromS: 1_774_159_200, toS: 1_774_159_201, force: true });
   });
 
   it.each([

@@ -6,8 +6,11 @@ import { pipeline } from 'node:stream/promises';
 import { RetryableError } from '../errors.js';
 import { type ExportArguments, formats } from './arguments.js';
 import { type Dataset, datasets } from './datasets.js';
+import { indexedEndS } from './indexed-end.js';
 
 const DAY_S = 86_400;
+/** Time after a block within which all tables have its rows. */
+const SETTLED_S = 60;
 
 /** The analysts' database. */
 export interface ExportDatabase {
@@ -24,7 +27,8 @@ export interface ExportFile {
   readonly toS: number;
 }
 
-const compact = (timeS: number): string => new Date(timeS * 1000).toISOString().replace(/[-:]|\.000/g, '');
+const iso = (timeS: number): string => new Date(timeS * 1000).toISOString().replace('.000', '');
+const compact = (timeS: number): string => iso(timeS).replace(/[-:]/g, '');
 
 /** One file per UTC day. A name contains the exact span, so that a file of an unfinished day never counts as that of the whole day. */
 export function filesOf({ dataset, format, fromS }: ExportArguments, toS: number): readonly ExportFile[] {
@@ -68,42 +72,60 @@ export interface ExportReport {
   readonly files: number;
   readonly skipped: number;
   readonly rows: number;
+  /** Where the export ends before `--to`, as a sentence; null: it has the requested span. */
+  readonly unreached: string | null;
+}
+
+export interface ExportDeps {
+  readonly database: ExportDatabase;
+  readonly print: (line: string) => void;
+  /** Whether all tables have reached the end of the log; null: unknown. */
+  readonly tablesComplete: () => Promise<boolean | null>;
+  /** Resolves when all tables have the rows of the blocks that are indexed now. */
+  readonly settle: () => Promise<void>;
+}
+
+/** Throws RetryableError while tables load, and when that is unknown: each partition of a topic loads by itself, so that any day may lack rows. */
+async function requireCompleteTables({ tablesComplete }: ExportDeps, force: boolean): Promise<void> {
+  const isComplete = await tablesComplete();
+  if (isComplete === false)
+    throw new RetryableError('The tables are still loading: repeat the command when /readyz of processors is 200');
+  if (isComplete === null && !force)
+    throw new RetryableError(
+      'No processors respond on this machine, so whether the tables are complete is not known: run the command where they do, or add --force when their /readyz is 200',
+    );
+}
+
+/** Requested and possible end of an export, Unix seconds, exclusive. Throws RetryableError when nothing is indexed. */
+async function endOf(
+  { database, settle }: ExportDeps,
+  { dataset, toS }: ExportArguments,
+): Promise<{ readonly requestedS: number; readonly indexedS: number }> {
+  const indexedS = await indexedEndS(database, dataset);
+  if (indexedS === 0) throw new RetryableError('Nothing is indexed yet: repeat the command later');
+  const requestedS = toS ?? Math.floor(indexedS / DAY_S) * DAY_S;
+  // Each table is filled by itself, some seconds after the block is indexed.
+  if (requestedS > indexedS - SETTLED_S) await settle();
+  return { requestedS, indexedS };
 }
 
 /**
- * Writes the rows of a dataset in a span. A file appears under its name only when it is complete. Only seconds before that of the newest row are
- * exported, because a block may still be in progress. Throws RetryableError for a truncated result, and while tables load: each partition of a topic loads by
- * itself, so that days before the newest row may lack rows.
+ * Writes the rows of a dataset in a span, up to the last indexed block. A file appears under its name only when it is complete. Throws RetryableError for
+ * a truncated result, and unless the tables are complete (`force`: unless they are known not to be).
  */
-export async function exportDataset(
-  deps: {
-    database: ExportDatabase;
-    print: (line: string) => void;
-    /** Whether all tables have reached the end of the log; null: unknown. */
-    tablesComplete: () => Promise<boolean | null>;
-  },
-  options: ExportArguments,
-): Promise<ExportReport> {
+export async function exportDataset(deps: ExportDeps, options: ExportArguments): Promise<ExportReport> {
   const { database, print } = deps;
-  const isComplete = await deps.tablesComplete();
-  if (isComplete === false)
-    throw new RetryableError('The tables are still loading: repeat the command when /readyz of processors is 200');
-  if (isComplete === null)
-    print('No processors respond on this machine: whether the tables are complete is not known.');
+  await requireCompleteTables(deps, options.force);
+  const { requestedS, indexedS } = await endOf(deps, options);
   const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
   const view = `${database.name}.${options.dataset}`;
-  const [newest] = await database.query<{ s: string }>(
-    `SELECT toString(toUnixTimestamp(max(${time}))) AS s FROM ${view}`,
-    {},
-  );
-  const newestS = Number(newest?.s ?? 0);
-  const toS = Math.min(options.toS ?? Math.floor(newestS / DAY_S) * DAY_S, newestS);
-  if (toS < (options.toS ?? toS))
-    print(`The newest row is of ${new Date(newestS * 1000).toISOString()}: the export ends there.`);
+  const toS = Math.min(requestedS, indexedS);
+  const unreached =
+    toS < requestedS
+      ? `Indexed up to ${iso(indexedS - 1)}: the export ends there, before --to. Repeat the command later for the rest`
+      : null;
   if (options.toS === null)
-    print(
-      `${new Date(newestS * 1000).toISOString().slice(0, 10)} is not over, and left out: name --to for a part of it.`,
-    );
+    print(`${iso(indexedS).slice(0, 10)} is not over, and left out: name --to for a part of it.`);
   const files = filesOf(options, toS);
   await mkdir(options.out, { recursive: true });
 
@@ -151,5 +173,5 @@ export async function exportDataset(
     total += rows;
     print(`${label}  ${rows.toLocaleString('en')} rows`);
   }
-  return { files: files.length, skipped, rows: total };
+  return { files: files.length, skipped, rows: total, unreached };
 }

@@ -1,11 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { clickHouseConnection } from '../clickhouse/connection.js';
 import { runCommandLine } from '../command-line.js';
 import { loadConfig, reachableHost } from '../config/config.js';
+import { RetryableError } from '../errors.js';
 import { probe } from '../up/probe.js';
 import { parseExportArguments, usageText } from './arguments.js';
 import { clickHouseExport } from './clickhouse-export.js';
 import { exportDataset } from './exporter.js';
+
+/** Processors measure the lag of every task before they respond. */
+const PROBE_MS = 4_000;
+/** Tables get the rows of a block within about a second of each other while processors keep up with the chain. */
+const SETTLE_MS = 5_000;
 
 /** `npm run export -- <dataset> ...`: rows of a public view as files, while the product runs. */
 async function main(args: readonly string[]): Promise<void> {
@@ -25,13 +32,16 @@ async function main(args: readonly string[]): Promise<void> {
     const database = clickHouseExport(client, config.clickhouse.analystDatabase);
     const readyz = `http://${reachableHost(config.host)}:${config.ports.admin.processors}/readyz`;
     const tablesComplete = async () => {
-      const response = await probe(readyz);
+      const response = await probe(readyz, {}, PROBE_MS);
       return response === null ? null : response.status === 200;
     };
-    const { files, skipped, rows } = await exportDataset({ database, print, tablesComplete }, options);
+    const settle = () => sleep(SETTLE_MS);
+    const report = await exportDataset({ database, print, tablesComplete, settle }, options);
+    const { files, skipped, rows, unreached } = report;
     print(
       `${files} file${files === 1 ? '' : 's'} in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,
     );
+    if (unreached !== null) throw new RetryableError(unreached);
   } finally {
     await client.close();
   }

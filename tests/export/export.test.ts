@@ -20,10 +20,10 @@ import { RetryableError } from '../../infra/errors.js';
 import { parseExportArguments } from '../../infra/export/arguments.js';
 import { clickHouseExport } from '../../infra/export/clickhouse-export.js';
 import { datasetNames } from '../../infra/export/datasets.js';
-import { type ExportDatabase, exportDataset, filesOf } from '../../infra/export/exporter.js';
+import { type ExportDatabase, type ExportDeps, exportDataset, filesOf } from '../../infra/export/exporter.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createRecordedCatalogSource } from '../../ingest/catalog/recorded/recorded-source.js';
-import { decodeBlock } from '../../ingest/chain/decode/index.js';
+import { blockEvent, decodeBlock } from '../../ingest/chain/decode/index.js';
 import { createImportedChainSource } from '../../ingest/chain/imported/imported-source.js';
 import { importedCatalog } from '../../ingest/shared/imported/catalog.js';
 import { openImported } from '../../ingest/shared/imported/open-imported.js';
@@ -35,19 +35,28 @@ import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import type { AnyEvent } from '../../schemas/codec.js';
+import type { Block } from '../../schemas/types.gen.js';
 import { type AgreementWorld, startAgreementWorld } from '../support/agreement-world.js';
 import { insertRecords } from '../support/positions.js';
+import { blockAt } from './block-at.js';
 
 const DATABASE = 'market';
 let world: AgreementWorld;
 let client: ClickHouseClient;
 let database: ExportDatabase;
+let lastRowMs = 0;
 const out = mkdtempSync(join(tmpdir(), 'oddstream-export-'));
 beforeAll(async () => {
   world = await startAgreementWorld(23);
   const { clickhouse, engine } = world.api;
   const events = world.venue.blocks.flat();
   await insertRecords(clickhouse, walletEventsSink, events);
+  // Every record of the venue has the number and the time of its block.
+  const indexed = new Map(events.map(({ value }) => value as Block).map((v) => [v.block_number, v.timestamp_ms]));
+  lastRowMs = Math.max(...indexed.values());
+  // A minute without events follows.
+  indexed.set(Math.max(...indexed.keys()) + 30, lastRowMs + 60_000);
+  await insertRecords(clickhouse, chainSink, [...indexed].map(blockAt));
   await publishViews({ client: clickhouse, database: DATABASE, views: publicViews, logger: silentLogger() });
   client = createClient({ url: engine.url, database: clickhouse.database });
   database = clickHouseExport(client, DATABASE);
@@ -60,11 +69,18 @@ afterAll(async () => {
 
 async function exported(args: string, of: ExportDatabase = database, complete: boolean | null = true) {
   const printed: string[] = [];
-  const options = parseExportArguments(args.split(' '));
-  const tablesComplete = async () => complete;
-  const report = await exportDataset({ database: of, print: (line) => printed.push(line), tablesComplete }, options);
-  return { ...report, printed };
+  let settled = 0;
+  const deps: ExportDeps = {
+    ...{ database: of, print: (line) => printed.push(line), tablesComplete: async () => complete },
+    settle: async () => {
+      settled += 1;
+    },
+  };
+  const report = await exportDataset(deps, parseExportArguments(args.split(' ')));
+  return { ...report, printed, settled };
 }
+
+const isoS = (timeS: number) => new Date(timeS * 1000).toISOString().replace('.000', '');
 
 /** Rows of a CSV text by the names of its header. */
 function csv(text: string): Record<string, string>[] {
@@ -87,8 +103,7 @@ describe('export', () => {
     const { rows, files } = await exported(`trades --from 2023-11-14 --to 2030-01-01 --format csv --out ${dir}`);
     const found = csvIn(dir);
     expect([found.length, files]).toEqual([rows, readdirSync(dir).length]);
-    const newestMs = Math.max(...world.trades.map((trade) => trade.timestamp_ms));
-    const matches = world.trades.filter((trade) => !trade.is_taker_order && trade.timestamp_ms < newestMs);
+    const matches = world.trades.filter((trade) => !trade.is_taker_order);
     expect(matches.length).toBeGreaterThan(50);
     const amounts = (row: Record<string, unknown>) => [
       `${row.tx_hash}-${row.log_index}`,
@@ -166,19 +181,42 @@ describe('export', () => {
     expect(printed.join('\n')).toContain('2023-11-14 is not over');
   });
 
-  it('writes nothing while tables load, and says when that is unknown', async () => {
+  it('writes nothing while tables load, and only with --force when that is unknown', async () => {
     const args = (name: string) => `trades --from 2023-11-14 --to 2023-11-15 --format csv --out ${join(out, name)}`;
     await expect(exported(args('loading'), database, false)).rejects.toThrow(/still loading/);
+    await expect(exported(`${args('loading')} --force`, database, false)).rejects.toThrow(/still loading/);
+    await expect(exported(args('loading'), database, null)).rejects.toThrow(/is not known: .* --force/);
     expect(existsSync(join(out, 'loading'))).toBe(false);
-    expect((await exported(args('unknown'), database, null)).printed[0]).toMatch(/is not known/);
+    expect((await exported(`${args('forced')} --force`, database, null)).rows).toBeGreaterThan(0);
   });
 
-  it('says that a day is incomplete, and where the newest row is', async () => {
-    const { printed } = await exported(
+  it('says that a day is incomplete, and that the last indexed block is before --to', async () => {
+    const { printed, unreached } = await exported(
       `trades --from 2023-11-14 --to 2030-01-01 --format csv --out ${join(out, 'says')}`,
     );
-    expect(printed[0]).toMatch(/^The newest row is of 2023-11-1\dT[\d:.]+Z: the export ends there\.$/);
+    const lastBlock = isoS(lastRowMs / 1000 + 60);
+    expect(unreached).toBe(
+      `Indexed up to ${lastBlock}: the export ends there, before --to. Repeat the command later for the rest`,
+    );
     expect(printed.join('\n')).toMatch(/2023-11-1\d is (degraded|pending|missing): \w/);
+  });
+
+  it.each(datasetNames)('reaches --to within the minute without %s after the last row', async (dataset) => {
+    const dir = join(out, `sparse-${dataset}`);
+    const toS = lastRowMs / 1000 + 61;
+    const report = await exported(`${dataset} --from 2023-11-14 --to ${isoS(toS)} --format csv --out ${dir}`);
+    expect(report.unreached).toBeNull();
+    expect(readdirSync(dir).at(-1)).toBe(`${dataset}_20231114T000000Z_${isoS(toS).replace(/[-:]/g, '')}.csv`);
+    const later = await exported(`${dataset} --from 2023-11-14 --to ${isoS(toS + 1)} --format csv --out ${dir}-later`);
+    expect(later.unreached).not.toBeNull();
+    expect(later.rows).toBe(report.rows);
+  });
+
+  it('waits for the tables before it reads the newest minute, and not before older ones', async () => {
+    const args = (toS: number) =>
+      `trades --from 2023-11-14 --to ${isoS(toS)} --format csv --out ${join(out, 'settled')}`;
+    expect((await exported(args(lastRowMs / 1000 + 1))).settled).toBe(0);
+    expect((await exported(args(lastRowMs / 1000 + 2))).settled).toBe(1);
   });
 });
 
@@ -202,7 +240,7 @@ async function importedDatabase(dir: string): Promise<ExportDatabase> {
   for await (const block of source.history(range, signal)) {
     const decoded = decodeBlock(block);
     expect(decoded.problems).toEqual([]);
-    events.push(...decoded.events);
+    events.push(...decoded.events, { kind: 'block', value: blockEvent(block, decoded.events) });
   }
   const catalog: AnyEvent[] = [];
   const rows = createRecordedCatalogSource({
@@ -236,22 +274,15 @@ describe('import', () => {
         ({ event_slug: _event, fee_usd: fee = '', ...row }): Record<string, string> =>
           (row.fee_shares ?? '0') === '0' ? { ...row, fee } : row,
       );
-    const times: Readonly<Record<string, string>> = {
-      ...{ trade_parties: 'traded_at', trades: 'traded_at', redemptions: 'redeemed_at' },
-      ...{ splits_merges: 'happened_at', resolutions: 'resolved_at' },
-    };
     let compared = 0;
     for (const dataset of [...chain, 'trades'] as const) {
       const one = join(`${again}`, dataset);
       await exported(`${dataset} ${span} --format csv --out ${one}-first`);
       await exported(`${dataset} ${span} --format csv --out ${one}-second`, second);
       const [first, repeated] = [rowsIn(`${one}-first`), rowsIn(`${one}-second`)];
-      // An export ends before the second of the newest row.
-      const newest = first.at(-1)?.[times[dataset] ?? ''];
-      const expected = first.filter((row) => row[times[dataset] ?? ''] !== newest);
       expect(first.length, dataset).toBeGreaterThan(0);
-      expect(repeated, dataset).toEqual(expected);
-      compared += expected.length;
+      expect(repeated, dataset).toEqual(first);
+      compared += first.length;
     }
     expect(compared).toBeGreaterThan(100);
   }, 120_000);

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { chainSink } from '../../processors/chain/sink.js';
+import { publishViews } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
+import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { freePorts } from '../support/ports.js';
+import { insertRecords } from '../support/positions.js';
+import { blockAt } from './block-at.js';
+
+const program = join(import.meta.dirname, '../../dist/infra/export/main.js');
+const DATABASE = 'market';
+const LAST_BLOCK_MS = Date.parse('2026-03-22T06:00:00Z');
+
+describe('the exit code of an export', () => {
+  const out = mkdtempSync(join(tmpdir(), 'oddstream-export-code-'));
+  let engine: TestClickHouse;
+  let readyz: Server;
+  beforeAll(async () => {
+    engine = await startMigratedClickHouse();
+    const { client } = engine;
+    await publishViews({ client, database: DATABASE, views: publicViews, logger: silentLogger() });
+    readyz = createServer((_, response) => response.end('{}'));
+    await new Promise<void>((resolve) => readyz.listen(0, '127.0.0.1', resolve));
+  }, 120_000);
+  afterAll(async () => {
+    readyz?.close();
+    await engine?.stop();
+    rmSync(out, { recursive: true, force: true });
+  });
+
+  /** Exports to `name` with processors, whose tables are complete, at `port` of this machine. */
+  const run = (args: string, name: string, port = (readyz.address() as AddressInfo).port) =>
+    new Promise<{ code: unknown; err: string }>((resolve) => {
+      const env = {
+        ...{ PATH: process.env.PATH, CLICKHOUSE_URL: engine.url, ANALYST_DATABASE: DATABASE },
+        ...{ ADMIN_PORT_PROCESSORS: String(port), ODDSTREAM_DATA: join(out, 'no-data') },
+      };
+      execFile(process.execPath, [program, ...args.split(' '), '--out', join(out, name)], { env }, (error, _, err) =>
+        resolve({ code: error?.code ?? 0, err }),
+      );
+    });
+  const written = (name: string) => (existsSync(join(out, name)) ? readdirSync(join(out, name)) : null);
+
+  it('is 75 for tables without a block', async () => {
+    await emptyTables(engine.client);
+    for (const dataset of ['trades', 'ticks'])
+      expect(await run(`${dataset} --from 2026-03-22`, 'empty')).toEqual({
+        code: 75,
+        err: 'Nothing is indexed yet: repeat the command later\n',
+      });
+    expect(written('empty')).toBeNull();
+  }, 60_000);
+
+  it('is 0 when the chain is indexed up to --to, else 75 after writing what there is', async () => {
+    await insertRecords(engine.client, chainSink, [
+      blockAt([100, LAST_BLOCK_MS - 2000]),
+      blockAt([101, LAST_BLOCK_MS]),
+    ]);
+    expect(await run('trades --from 2026-03-22 --to 2026-03-22T06:00:01Z', 'reached')).toEqual({ code: 0, err: '' });
+    expect(await run('trades --from 2026-03-22 --to 2026-03-22T06:00:02Z', 'beyond')).toEqual({
+      code: 75,
+      err: 'Indexed up to 2026-03-22T06:00:00Z: the export ends there, before --to. Repeat the command later for the rest\n',
+    });
+    for (const name of ['reached', 'beyond'])
+      expect(written(name)).toEqual(['trades_20260322T000000Z_20260322T060001Z.parquet']);
+  }, 60_000);
+
+  it('is 75 when no processors respond, unless --force is given', async () => {
+    const [closed] = await freePorts(1);
+    const args = 'trades --from 2026-03-22 --to 2026-03-22T05:00:00Z';
+    expect(await run(args, 'forced', closed)).toEqual({ code: 75, err: expect.stringContaining('add --force') });
+    expect(written('forced')).toBeNull();
+    expect(await run(`${args} --force`, 'forced', closed)).toEqual({ code: 0, err: '' });
+    expect(written('forced')).toEqual(['trades_20260322T000000Z_20260322T050000Z.parquet']);
+  }, 60_000);
+});
