@@ -17,6 +17,7 @@ interface Container {
   readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly resources: { readonly requests: Record<string, string>; readonly limits: Record<string, string> };
   readonly securityContext: object;
+  readonly lifecycle?: { readonly preStop: { readonly exec: { readonly command: readonly string[] } } };
   readonly readinessProbe: Probe;
   readonly livenessProbe: Probe;
   readonly startupProbe: Probe;
@@ -205,6 +206,18 @@ describe('deployments', () => {
         capabilities: { drop: ['ALL'] },
       });
       expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(4);
+    },
+  );
+
+  it.each(ofKind('Service').map(({ spec }) => spec.selector.app))(
+    'keep %s listening for 5 s after it was taken out of its Service, and leave it time to drain',
+    (app) => {
+      const { pod, container } = deployments.find(({ metadata }) => metadata.labels.app === app) ?? {};
+      expect(container?.lifecycle?.preStop.exec.command).toEqual(['sleep', '5']);
+      // Together with the 4 s in which a process drains.
+      expect(pod?.terminationGracePeriodSeconds).toBeGreaterThan(5 + 4);
+      // `sleep` is in Debian's coreutils, which no image of Debian lacks.
+      expect(dockerfile.match(/^FROM .*$/gm)?.at(-1)).toBe('FROM debian:bookworm-slim');
     },
   );
 
