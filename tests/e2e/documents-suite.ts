@@ -76,9 +76,12 @@ export function describeDocuments(product: () => Product): void {
       .replaceAll('$KEY', key());
   };
   const env = () => {
-    const { api, clickhouse, dataDir } = product();
+    const { api, clickhouse, dataDir, adminPort } = product();
     const port = (url: string) => new URL(url).port;
-    return { ...process.env, ODDSTREAM_DATA: dataDir, API_PORT: port(api), CLICKHOUSE_EMBEDDED_PORT: port(clickhouse) };
+    return {
+      ...{ ...process.env, ODDSTREAM_DATA: dataDir, API_PORT: port(api), CLICKHOUSE_EMBEDDED_PORT: port(clickhouse) },
+      ADMIN_PORT_PROCESSORS: String(adminPort('processors')),
+    };
   };
   const shell = async (command: string): Promise<string> => {
     const { stdout } = await run('sh', ['-c', local(command)], { env: env(), timeout: RUN_MS, maxBuffer: 50_000_000 });

@@ -61,6 +61,7 @@ export interface Product {
   pid(name: ProcessName): number | null;
   /** The supervisor process. */
   readonly supervisorPid: number;
+  adminPort(name: ProcessName): number;
   /** Sum over all labels of a metric of that process. */
   metric(name: ProcessName, metric: string): Promise<number>;
   /** Labels and value of each series of the metric. */
@@ -167,12 +168,12 @@ export async function startProduct(
       return childOf(child.pid ?? -1, `/dist/${scripts[name] ?? `${name}/main.js`}`);
     },
     supervisorPid: child.pid ?? -1,
+    adminPort: (name) => admin[processNames.indexOf(name)] ?? 0,
     async metric(name, metric) {
       return (await product.series(name, metric)).reduce((sum, [, value]) => sum + value, 0);
     },
     async series(name, metric) {
-      const port = admin[processNames.indexOf(name)];
-      const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const text = await (await fetch(`http://127.0.0.1:${product.adminPort(name)}/metrics`)).text();
       const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
       return lines.map((line) => {
         const space = line.lastIndexOf(' ');
@@ -180,8 +181,9 @@ export async function startProduct(
       });
     },
     async readyz(name) {
-      const port = admin[processNames.indexOf(name)];
-      const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(5_000) });
+      const response = await fetch(`http://127.0.0.1:${product.adminPort(name)}/readyz`, {
+        signal: AbortSignal.timeout(5_000),
+      });
       const state = (await response.json()) as Readiness;
       if (state.ready !== (response.status === 200)) throw new Error(`${response.status} for ${JSON.stringify(state)}`);
       return state;
