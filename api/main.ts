@@ -8,7 +8,7 @@ import { createUsedUpUntil } from '../infra/accounts/used-up.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { analystConnection, clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
-import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { redactConfig } from '../infra/config/config.js';
 import { readOrCreateSecret } from '../infra/files/secret.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
 import { createPlatform } from '../infra/social/platform/platform.js';
@@ -16,6 +16,7 @@ import { createSourceStatusView } from '../infra/sources/source-status-view.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
+import { processConfig } from '../infra/telemetry/process-config.js';
 import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
@@ -45,7 +46,7 @@ const DRAIN_MS = 2_500;
 // Responses become garbage at once. By default V8 lets the heap double before a collection; 30 % growth suffices and needs half the memory.
 setFlagsFromString('--heap-growing-percent=30');
 
-const config = loadConfig();
+const config = processConfig('api');
 const logger = createLogger({ process: 'api', level: config.logLevel });
 
 runProcess({

@@ -1,8 +1,9 @@
-import { loadConfig, redactConfig } from '../config/config.js';
+import { redactConfig } from '../config/config.js';
 import { FatalError } from '../errors.js';
 import { startAdminServer } from '../telemetry/admin-server.js';
 import { createLogger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
+import { processConfig } from '../telemetry/process-config.js';
 import { runProcess } from '../telemetry/run-process.js';
 import { clickHouseConnection } from './connection.js';
 import { endIfStuck } from './embedded/leave.js';
@@ -17,7 +18,7 @@ const SPARE_THREADS = 4;
 /** The engine's destructors take some 100 ms. */
 const LEAVE_MS = 2_000;
 
-const config = loadConfig();
+const config = processConfig('clickhouse');
 const logger = createLogger({ process: 'clickhouse', level: config.logLevel });
 const metrics = createMetrics({ process: 'clickhouse' });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { loadConfig } from '../config/config.js';
 import { RetryableError } from '../errors.js';
 import { createLogger } from '../telemetry/logger.js';
+import { processConfig } from '../telemetry/process-config.js';
 import { runProcess } from '../telemetry/run-process.js';
 import { requireJava, startBroker } from './broker.js';
 import { ensureJars, kafkaVersion } from './jars.js';
@@ -11,7 +11,7 @@ const PORT = 9092;
 const CONTROLLER_PORT = 9093;
 const HEAP_MB = 512;
 
-const config = loadConfig();
+const config = processConfig('kafka');
 const logger = createLogger({ process: 'kafka', level: config.logLevel });
 
 runProcess({
