@@ -1,10 +1,11 @@
-import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { redactConfig } from '../infra/config/config.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
+import { processConfig } from '../infra/telemetry/process-config.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { runIngest } from './run-ingest.js';
 
-const config = loadConfig();
+const config = processConfig('ingest');
 const logger = createLogger({ process: 'ingest', level: config.logLevel });
 logger.info({ config: redactConfig(config) }, 'configuration');
 runProcess({

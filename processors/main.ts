@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
 import { createClickHouseCheck } from '../infra/clickhouse/health.js';
-import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { redactConfig } from '../infra/config/config.js';
 import { createMembership } from '../infra/membership/membership.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
+import { processConfig } from '../infra/telemetry/process-config.js';
 import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { assignTasks } from './assignment/assign-tasks.js';
@@ -23,9 +24,9 @@ import { roleOf, type TaskGroup, taskGroupsOf } from './task-groups.js';
 /** Lag gauges are set on every readiness request and at this interval. */
 const LAG_INTERVAL_MS = 5_000;
 
-const config = loadConfig();
 const args = process.argv.slice(2);
 const name = args.length === 1 && args[0] === 'stream' ? 'stream' : 'processors';
+const config = processConfig(name);
 const logger = createLogger({ process: name, level: config.logLevel });
 
 runProcess({

@@ -3,12 +3,13 @@ import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../infra/accounts/used-up.js';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
-import { loadConfig, redactConfig } from '../infra/config/config.js';
+import { redactConfig } from '../infra/config/config.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
 import { createSourceStatusView } from '../infra/sources/source-status-view.js';
 import { startAdminServer } from '../infra/telemetry/admin-server.js';
 import { createLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
+import { processConfig } from '../infra/telemetry/process-config.js';
 import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
@@ -32,7 +33,7 @@ import { type GatewayServer, startGatewayServer } from './server.js';
 const RECENT_EVENTS = defaultGatewayLimits.snapshotWindowEvents;
 const RECENT_BYTES = 128 * 1024 * 1024;
 
-const config = loadConfig();
+const config = processConfig('stream-gateway');
 const logger = createLogger({ process: 'stream-gateway', level: config.logLevel });
 
 runProcess({

@@ -18,6 +18,9 @@ describe('a process with a bad setting', () => {
     ['api', 'api/main.js', 'CLICKHOUSE_URL', 'http://user:50%off@tables.example:8123'],
     ['clickhouse', 'infra/clickhouse/main.js', 'ALLOWED_HOSTS', 'https://name'],
     ['kafka', 'infra/kafka/main.js', 'API_PORT', ' '],
+    ['ingest', 'ingest/main.js', 'POLYGON_RPC_URL', 'ws://node.example'],
+    ['processors', 'processors/main.js', 'API_PORT', 'x'],
+    ['stream-gateway', 'stream-gateway/main.js', 'API_PORT', 'x'],
   ])('%s ends with 78 and the name of the setting (%s, %s=%s)', async (name, script, setting, value) => {
     const { code, out, err } = await start(script, { [setting]: value });
     expect([code, err]).toEqual([78, '']);

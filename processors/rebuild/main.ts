@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClickHouse } from '../../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../../infra/clickhouse/connection.js';
-import { loadConfig, redactConfig } from '../../infra/config/config.js';
+import { redactConfig } from '../../infra/config/config.js';
 import { exitCodeFor, FatalError, RetryableError } from '../../infra/errors.js';
 import { DEAD_AFTER_MS } from '../../infra/membership/failure-detector.js';
 import { readLiveMembers } from '../../infra/membership/membership.js';
 import { openEventLog } from '../../infra/registry/open-event-log.js';
 import { createLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { processConfig } from '../../infra/telemetry/process-config.js';
 import { runProcess } from '../../infra/telemetry/run-process.js';
 import { parseRebuildArguments, type RebuildArguments } from './arguments.js';
 import { rebuild } from './rebuild.js';
@@ -26,7 +27,7 @@ function argumentsOrExit(): RebuildArguments {
 const STATEMENT_TIMEOUT_MS = 12 * 3_600_000;
 
 const { tasks, checkOnly } = argumentsOrExit();
-const config = loadConfig();
+const config = processConfig('rebuild');
 const logger = createLogger({ process: 'rebuild', level: config.logLevel });
 
 runProcess({
