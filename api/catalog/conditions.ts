@@ -1,8 +1,9 @@
+import { venueTokenPairs } from '../../schemas/primitives/venue-tokens.js';
 import type { Tables } from '../tables/port.js';
 import type { Lookup } from './cached-lookup.js';
-import { derivedPairs, tradedTokensAmong } from './derived-tokens.js';
 import type { ConditionTokens, MarketMetadata, MetadataLookups } from './metadata.js';
 import type { Resolution } from './resolution.js';
+import { tradedTokensAmong } from './traded-tokens.js';
 
 /** Catalogue and chain metadata of a condition; empty lists and nulls where unknown. */
 export interface Condition {
@@ -51,7 +52,7 @@ export function createConditionLookup({
 }): Lookup<Condition> {
   /** The pair of each condition whose tokens have fills. */
   const tradedPairs = async (ids: readonly string[]) => {
-    const pairs = ids.flatMap((id) => derivedPairs(id).map((pair) => ({ id, pair })));
+    const pairs = ids.flatMap((id) => venueTokenPairs(id).map((pair) => ({ id, pair })));
     const traded = await tradedTokensAmong(
       tables,
       pairs.flatMap(({ pair }) => pair),
@@ -66,8 +67,9 @@ export function createConditionLookup({
       conditionTokensOf(ids),
       resolutionsOf(ids),
     ]);
-    // History can begin after the log that names a condition; its tokens derive from its id.
-    const traded = await tradedPairs(ids.filter((id) => (markets.get(id) ?? chain.get(id) ?? null) === null));
+    // History can begin after the log that names a condition; its tokens derive from its id. Lists of events have no such conditions.
+    const named = (id: string) => markets.get(id) ?? chain.get(id) ?? resolutions.get(id) ?? null;
+    const traded = await tradedPairs(ids.filter((id) => named(id) === null));
     return new Map(
       ids.map((id) => [
         id,

@@ -1,5 +1,5 @@
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
-import { derivedPairs } from '../catalog/derived-tokens.js';
+import { venueTokenPairs } from '../../schemas/primitives/venue-tokens.js';
 import { derivedIdSql, mayBeDerived } from '../tables/catalog-id.js';
 import type { Sql, SqlValue } from '../tables/port.js';
 
@@ -93,7 +93,7 @@ export function tokenQuery(selection: TokenSelection): TokenQuery {
     );
     params[name] = value;
   }
-  if (isByCondition(named)) params.derivedTokens = derivedPairs(named.conditionId).flat();
+  if (isByCondition(named)) params.derivedTokens = venueTokenPairs(named.conditionId).flat();
   const lists = tagListsOf(selection);
   for (const [name, tags] of lists) params[name] = tags;
   const boundLists = [...lists.keys()].map(bound);

@@ -171,14 +171,18 @@ describe('failures', () => {
 });
 
 test.each([
-  ['a proxy says that the server is away', 502, '<html>Bad Gateway</html>'],
+  ['a proxy responds that the server is unavailable', 502, '<html>Bad Gateway</html>'],
   ['a proxy without a text', 503, ''],
   [
     'the server shuts down',
     500,
     'Code: 236. DB::Exception: Shutdown is called for table. (ABORTED) (version 26.7.2.1)',
   ],
-  ['Keeper is away', 500, 'Code: 225. DB::Exception: No ZooKeeper connection. (NO_ZOOKEEPER) (version 26.7.2.1)'],
+  [
+    'Keeper is unavailable',
+    500,
+    'Code: 225. DB::Exception: No ZooKeeper connection. (NO_ZOOKEEPER) (version 26.7.2.1)',
+  ],
 ])('a call fails with RetryableError while %s', async (_when, status, body) => {
   const server = createServer((_request, response) => response.writeHead(status).end(body));
   server.listen(0, '127.0.0.1');

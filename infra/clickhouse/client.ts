@@ -256,8 +256,10 @@ function translateError(error: unknown, what: string): unknown {
   if (typeof code === 'string' || /socket|timeout|hang up|aborted|ECONN/i.test(message)) {
     return new RetryableError(`ClickHouse cannot be reached to ${what}: ${message}`, { cause: error });
   }
-  // The client makes a plain Error of a response that ClickHouse has not written: a proxy says that the server is away.
+  // For a response that ClickHouse has not written, such as the error page of a proxy, the client throws a plain Error.
   if (error instanceof Error && error.constructor === Error)
-    return new RetryableError(`Not ClickHouse responds to ${what}: ${message.slice(0, 200)}`, { cause: error });
+    return new RetryableError(`A server other than ClickHouse responds to ${what}: ${message.slice(0, 200)}`, {
+      cause: error,
+    });
   return error;
 }

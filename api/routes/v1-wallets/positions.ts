@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/primitives/money.js';
+import { venueTokenPairs } from '../../../schemas/primitives/venue-tokens.js';
 import type { Cached } from '../../cache/response-cache.js';
-import { derivedPairs } from '../../catalog/derived-tokens.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
 import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
@@ -163,7 +163,7 @@ export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Ro
     const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, cursor: start, ...filter } = given;
     const { condition_id } = filter;
-    const derived = new Set(condition_id === undefined ? [] : derivedPairs(condition_id).flat());
+    const derived = new Set(condition_id === undefined ? [] : venueTokenPairs(condition_id).flat());
     const listed = cached.value.filter(
       (position) =>
         position.size > 0n &&

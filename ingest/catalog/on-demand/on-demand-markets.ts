@@ -3,8 +3,7 @@ import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { Codec } from '../../../schemas/codec.js';
 import { consumerGroups } from '../../../schemas/consumer-groups.js';
-import { tokenPair } from '../../../schemas/primitives/ids.js';
-import { collaterals } from '../../../schemas/primitives/venue.js';
+import { venueTokenPairs } from '../../../schemas/primitives/venue-tokens.js';
 import { topics } from '../../../schemas/topics.js';
 import { tryDecode } from '../../../schemas/try-decode.js';
 import type { SourceLog } from '../../shared/owned-log.js';
@@ -96,7 +95,7 @@ export function createOnDemandMarkets(deps: {
   };
   const queue = createMissingMarketQueue({
     hasMarket: writer.hasMarket,
-    tokensOf: (condition) => collaterals.flatMap((collateral) => tokenPair(collateral, condition)),
+    tokensOf: (condition) => venueTokenPairs(condition).flat(),
     maxRequestIds: maxFindIds,
     lingerMs: times.lingerMs,
   });

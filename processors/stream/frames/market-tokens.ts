@@ -2,7 +2,7 @@ import { isAddress } from '../../../schemas/primitives/address.js';
 import { comboPositions } from '../../../schemas/primitives/combo-ids.js';
 import { isHash } from '../../../schemas/primitives/hash.js';
 import { tokenPair } from '../../../schemas/primitives/ids.js';
-import { collaterals } from '../../../schemas/primitives/venue.js';
+import { venueTokenPairs } from '../../../schemas/primitives/venue-tokens.js';
 import { isComboCondition } from '../../activity/tokens.js';
 import type { MarketMetadata } from '../catalog-model.js';
 
@@ -18,7 +18,6 @@ export function tokensOfCondition(
   if (market !== undefined) return market.tokenIds;
   if (condition === null) return [];
   if (isComboCondition(condition)) return comboPositions(condition);
-  if (!isHash(condition)) return [];
-  const possible = collateral === null ? collaterals : [collateral].filter(isAddress);
-  return possible.flatMap((one) => tokenPair(one, condition));
+  if (collateral === null) return venueTokenPairs(condition).flat();
+  return isHash(condition) && isAddress(collateral) ? tokenPair(collateral, condition) : [];
 }

@@ -1,11 +1,4 @@
-import { isHash } from '../../schemas/primitives/hash.js';
-import { tokenPair } from '../../schemas/primitives/ids.js';
-import { collaterals } from '../../schemas/primitives/venue.js';
 import type { Sql, Tables } from '../tables/port.js';
-
-/** The pairs of outcome tokens that a condition has, one per collateral, in outcome order; none of a text that is no condition id. */
-export const derivedPairs = (condition: string): readonly (readonly [string, string])[] =>
-  isHash(condition) ? collaterals.map((collateral) => tokenPair(collateral, condition)) : [];
 
 /** Tokens with at least one fill. */
 const tradedTokensSql = (tokenIds: readonly string[]): Sql => ({
