@@ -2,11 +2,14 @@ import { afterEach, expect, it, vi } from 'vitest';
 // @ts-expect-error: a module of the browser, without types
 import { openStream } from './browser/stream.js';
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 /** The sockets that the module has opened, and what it has sent over each. */
 function stubSockets() {
-  const sockets: { sent: { filters: object }[]; onopen(): void; onmessage(message: object): void; close(): void }[] =
+  const sockets: { sent: { filters: object }[]; onopen(): void; onmessage?(message: object): void; close(): void }[] =
     [];
   vi.stubGlobal(
     'WebSocket',
@@ -31,7 +34,7 @@ it('openStream subscribes again without since_seq when the events after the last
   const stream = openStream({ url: 'ws://server/ws', message, on });
   const [socket] = sockets;
   const receive = async (frame: object) => {
-    socket?.onmessage({ data: JSON.stringify(frame) });
+    socket?.onmessage?.({ data: JSON.stringify(frame) });
     await new Promise((resolve) => setImmediate(resolve));
   };
   socket?.onopen();
@@ -42,4 +45,42 @@ it('openStream subscribes again without since_seq when the events after the last
   stream.close();
   const subscriptions = socket?.sent.filter((one) => 'filters' in one).map(({ filters }) => filters);
   expect(subscriptions).toEqual([{ side: 'BUY' }, { side: 'BUY', since_seq: 7 }, { side: 'BUY' }]);
+});
+
+it('openStream reconnects after 35 silent seconds without a close event, resumes in the same log, and hears the old connection no more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  const sockets = stubSockets();
+  const message = { action: 'subscribe', type: 'trades', filters: { side: 'BUY' } };
+  const seqs: number[] = [];
+  const states: string[] = [];
+  const on = {
+    bytes: () => undefined,
+    frame: ({ seq }: { seq?: number }) => seq !== undefined && seqs.push(seq),
+    state: (name: string) => states.push(name),
+  };
+  const stream = openStream({ url: 'ws://server/ws', message, on });
+  const receive = async (at: number, frame: object) => {
+    sockets[at]?.onmessage?.({ data: JSON.stringify(frame) });
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  sockets[0]?.onopen();
+  await receive(0, { type: 'subscribed', epoch: 'a' });
+  await receive(0, { type: 'trade', seq: 7 });
+  vi.advanceTimersByTime(35_000);
+  expect(sockets).toHaveLength(1);
+  vi.advanceTimersByTime(3_000);
+  expect(sockets).toHaveLength(2);
+  sockets[1]?.onopen();
+  await receive(0, { type: 'trade', seq: 8 });
+  await receive(1, { type: 'error', code: 'cursor_of_another_log' });
+  await receive(1, { type: 'trade', seq: 3 });
+  stream.close();
+  vi.advanceTimersByTime(300_000);
+  expect(sockets).toHaveLength(2);
+  expect(seqs).toEqual([7, 3]);
+  expect(sockets[1]?.sent.filter((one) => 'filters' in one).map(({ filters }) => filters)).toEqual([
+    { side: 'BUY', since_seq: 'a:7' },
+    { side: 'BUY' },
+  ]);
+  expect(states).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open', 'closed']);
 });

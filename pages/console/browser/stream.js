@@ -3,8 +3,13 @@
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 const PING_MS = 30_000;
+/** The server sends a heartbeat every 30 s at most, so a connection that is silent for longer has lost its peer. */
+const SILENT_MS = 35_000;
+const SILENCE_CHECK_MS = 1000;
 /** Close codes after which an immediate reconnect is useless. */
 const FINAL_CODES = new Set([4429]);
+/** Errors that say that the events after the last one are not there; a subscription without since_seq is. */
+const LOST_CODES = new Set(['since_seq_unavailable', 'cursor_of_another_log']);
 
 /** Raw DEFLATE, one stream per message. */
 async function inflate(bytes) {
@@ -15,31 +20,37 @@ async function inflate(bytes) {
 const utf8 = new TextEncoder();
 
 /**
- * Opens the socket and subscribes; after a lost connection it resumes after the last seq. `on.frame(frame, text)`: per event and control frame; the events
+ * Opens the socket and subscribes; after a lost or silent connection it resumes after the last event. `on.frame(frame, text)`: per event and control frame; the events
  * of a snapshot one by one. `on.bytes(n)`: per message, as received. `on.state(name, detail)`: connecting, open, waiting, closed. `further`: messages sent
  * after it, which do not resume.
  */
 export function openStream({ url, message, further = [], on }) {
   let socket = null;
+  /** The log that `lastSeq` belongs to. */
+  let epoch;
   let lastSeq = 0;
   let waitMs = FIRST_WAIT_MS;
   let timer;
   let pings;
-  let stopped = false;
+  let silence;
   let opened = false;
   /** Keeps messages in order while some are being decompressed. */
   let queue = Promise.resolve();
 
   const subscribe = () => {
     const resume = lastSeq > 0 && message.type !== 'chainlink';
-    const filters = resume ? { ...message.filters, since_seq: lastSeq } : message.filters;
+    const cursor = epoch === undefined ? lastSeq : `${epoch}:${lastSeq}`;
+    const filters = resume ? { ...message.filters, since_seq: cursor } : message.filters;
     socket.send(JSON.stringify({ ...message, filters }));
   };
   const handle = (text) => {
     const frame = JSON.parse(text);
-    if (frame.type === 'subscribed') waitMs = FIRST_WAIT_MS;
-    if (frame.type === 'error' && frame.code === 'since_seq_unavailable' && lastSeq > 0) {
-      // The events after the last one are no longer there, so the subscription starts without since_seq.
+    if (frame.type === 'subscribed') {
+      waitMs = FIRST_WAIT_MS;
+      epoch = frame.epoch;
+    }
+    if (frame.type === 'error' && LOST_CODES.has(frame.code) && lastSeq > 0) {
+      epoch = undefined;
       lastSeq = 0;
       subscribe();
     }
@@ -56,10 +67,28 @@ export function openStream({ url, message, further = [], on }) {
     }
   };
 
+  /** Ends the current connection without waiting for its close event: with a peer that is gone it may come minutes later. */
+  const leave = () => {
+    clearInterval(pings);
+    clearInterval(silence);
+    socket.onmessage = socket.onclose = socket.onopen = null;
+    socket.close(1000);
+  };
+  const reconnect = (detail) => {
+    leave();
+    on.state('waiting', detail);
+    timer = setTimeout(connect, waitMs);
+    waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+  };
+
   const connect = () => {
     on.state('connecting');
     socket = new WebSocket(url);
     socket.binaryType = 'arraybuffer';
+    let seenMs = Date.now();
+    silence = setInterval(() => {
+      if (Date.now() - seenMs > SILENT_MS) reconnect('the server is silent');
+    }, SILENCE_CHECK_MS);
     socket.onopen = () => {
       opened = true;
       on.state('open');
@@ -68,6 +97,7 @@ export function openStream({ url, message, further = [], on }) {
       pings = setInterval(() => socket.send('{"action":"ping"}'), PING_MS);
     };
     socket.onmessage = ({ data }) => {
+      seenMs = Date.now();
       if (typeof data === 'string') {
         on.bytes(utf8.encode(data).length);
         queue = queue.then(() => handle(data));
@@ -78,24 +108,19 @@ export function openStream({ url, message, further = [], on }) {
       queue = queue.catch((error) => on.state('open', `unreadable frame: ${error.message}`));
     };
     socket.onclose = ({ code, reason }) => {
-      clearInterval(pings);
-      if (stopped) return;
       if (!opened || FINAL_CODES.has(code)) {
+        leave();
         on.state('closed', opened ? `${code} ${reason}` : 'rejected');
         return;
       }
-      on.state('waiting', `${code} ${reason}`.trim());
-      timer = setTimeout(connect, waitMs);
-      waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS);
+      reconnect(`${code} ${reason}`.trim());
     };
   };
   connect();
   return {
     close() {
-      stopped = true;
       clearTimeout(timer);
-      clearInterval(pings);
-      socket.close(1000);
+      leave();
       on.state('closed', '');
     },
   };
