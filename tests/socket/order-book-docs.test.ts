@@ -17,7 +17,7 @@ describe('docs/ORDER_BOOK.md', () => {
     for (const code of orderBookErrorCodes) expect(guide).toContain(`\`${code}\``);
   });
 
-  it('has a JavaScript client that has the book after a start of the server, changes, a repair and a lost connection', async () => {
+  it('has a JavaScript client that has the book after a start of the server, changes, a repair, a lost and a dead connection', async () => {
     let loaded = false;
     const { server, store } = await startTestOrderBook({ ready: () => loaded });
     const book = (seq: number, bid: string, reason: string | null = null) =>
@@ -33,13 +33,17 @@ describe('docs/ORDER_BOOK.md', () => {
         sockets.push(this);
         this.on('message', (data) => {
           if (String(data).includes('snapshots_done')) subscriptions++;
+          if (String(data).includes('pong')) pongs++;
         });
       }
     };
     let books = new Map<string, { BUY: Map<number, string>; verified: boolean }>();
     let finished = false;
+    let passedMs = 0;
+    let pongs = 0;
+    const watches: (() => void)[] = [];
     const code = /```js\n(.*?)```/s.exec(guide)?.[1] ?? '';
-    new Function('WebSocket', 'KEY', 'MARKETS', 'onBooks', 'setTimeout', code)(
+    new Function('WebSocket', 'KEY', 'MARKETS', 'onBooks', 'setTimeout', 'setInterval', 'clearInterval', 'Date', code)(
       Socket,
       'big',
       [TOKEN],
@@ -50,6 +54,9 @@ describe('docs/ORDER_BOOK.md', () => {
         delaysMs.push(delayMs);
         return finished || setTimeout(work, 5);
       },
+      (work: () => void) => watches.push(work),
+      () => undefined,
+      { now: () => Date.now() + passedMs },
     );
     const bids = () => [...(books.get(TOKEN)?.BUY ?? [])];
     const until = async (expected: readonly (readonly [number, string])[]) =>
@@ -78,6 +85,15 @@ describe('docs/ORDER_BOOK.md', () => {
     await expect.poll(() => subscriptions).toBe(2);
     store.apply(bookRecord(TOKEN, 5, { update_type: 'price_change', bids: [{ price: '0.1', size: '7' }] }), 1);
     await until([[0.1, '7']]);
+    watches.at(-1)?.();
+    await expect.poll(() => pongs).toBe(1);
+    // A connection without its peer: the client leaves it though it stays open.
+    passedMs = 31_000;
+    watches.at(-1)?.();
+    await expect.poll(() => subscriptions).toBe(3);
+    book(6, '0.5');
+    store.apply(bookRecord(TOKEN, 7, { update_type: 'price_change', bids: [{ price: '0.5', size: '3' }] }), 1);
+    await until([[0.5, '3']]);
     finished = true;
     for (const socket of sockets) socket.terminate();
     await server.close();
