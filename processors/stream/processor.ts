@@ -9,12 +9,9 @@ import type {
 } from '../../infra/log/port.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
-import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
-import { tryDecode } from '../../schemas/try-decode.js';
-import type { EventKind } from '../../schemas/types.gen.js';
 import { createTaskLag } from '../assignment/task-lag.js';
 import { deadLetterRecord } from '../dead-letter.js';
 import { runConcurrently } from '../run-concurrently.js';
@@ -26,7 +23,8 @@ import { createInputQueue, type Input } from './input-queue.js';
 import { createMetadataCounts } from './metadata-counts.js';
 import { createResolutionFollower } from './resolution-follower.js';
 import { createResolutions } from './resolutions.js';
-import { createSequencer, type Sequencer } from './sequencer.js';
+import { createRestore } from './restore.js';
+import type { Sequencer } from './sequencer.js';
 import { readStreamEpoch, STREAM_STATUS_KEY } from './stream-epoch.js';
 
 export interface StreamProcessorOptions {
@@ -59,19 +57,6 @@ const STATUS_CHECK_MS = 500;
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** A new stream starts with ticks of this age. Equals the longest `since` of any plan, so older ticks could not be requested. */
 const INITIAL_TICKS_MS = 5 * 60_000;
-/** Records of the stream that are read at start to restore the newest ids. */
-const RESTORED_RECORDS = 150_000;
-/** Records of chain.head that are read at start: more than are written until a block is final. */
-const RESTORED_HEAD_RECORDS = 50_000;
-/** Ticks of a partition that are read at start: more than the widest TWAP window contains of all its feeds. */
-const RESTORED_TICKS = 1_000;
-const RESTORED_KINDS: ReadonlySet<EventKind> = new Set([
-  'condition_resolved',
-  'retract',
-  'combo_definition',
-  'price_tick',
-]);
-const OPEN_BLOCK_KINDS: ReadonlySet<EventKind> = new Set(['trade', 'status_update']);
 const DEFAULT_BATCH_RECORDS = 500;
 /** Input records without output after which their position is committed anyway. */
 const MAX_UNCOMMITTED_RECORDS = 20_000;
@@ -95,7 +80,6 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const taskLag = createTaskLag(
     options.metrics.gauge('stream_lag_records', 'Input records not in the stream yet', ['topic', 'partition']),
   );
-  const onUnreadable = createOnUnreadable(options);
   const catalog: CatalogModel = createCatalogModel();
   const resolutions = createResolutions();
   const known: Enrichment = {
@@ -106,6 +90,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     payouts: resolutions.payouts,
   };
   const drafting = createDraftBuilder(known);
+  const restore = createRestore({ ...options, resolutions, drafting });
   const positions = new Map<string, TopicPartitionOffset>();
   const metadata = createMetadataCounts();
   let statusWrittenMs = Number.NEGATIVE_INFINITY;
@@ -219,63 +204,6 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     }
   };
 
-  const restoreSequencer = async (signal: AbortSignal): Promise<Sequencer> => {
-    const { earliest, next } = await log.bounds(STREAM, 0);
-    // After its records were deleted, the stream continues above every earlier seq: offsets grow at least as fast as seq.
-    const sequencer = createSequencer({ codec, firstSeq: next + 1 });
-    const from = { offset: Math.max(earliest, next - RESTORED_RECORDS) };
-    for await (const batch of log.read({ topic: STREAM, partition: 0, from, follow: false, signal })) {
-      for (const { offset, value } of batch.records) {
-        if (value === null) continue;
-        const event = tryDecode(codec, value, (reason) => onUnreadable({ topic: STREAM, offset }, reason));
-        if (event?.kind !== 'stream_event') continue;
-        sequencer.restore(event.value);
-        lastEventMs = Math.max(lastEventMs ?? 0, event.value.timestamp_ms);
-      }
-    }
-    return sequencer;
-  };
-
-  /**
-   * Restores state from input records before the committed positions: resolutions and definitions of the head that may not be final yet, fills of
-   * a block without its block record, the newest ticks.
-   */
-  const restoreInputs = async (signal: AbortSignal): Promise<void> => {
-    for (const { topic, partition, nextOffset: end } of [...positions.values()]) {
-      const restored = topic === HEAD ? RESTORED_HEAD_RECORDS : RESTORED_TICKS;
-      const offset = Math.max((await log.bounds(topic, partition)).earliest, end - restored);
-      if (offset >= end) continue;
-      const openBlock: Buffer[] = [];
-      const restoreRecord = (value: Buffer) => {
-        const kind = codec.kindOf(value);
-        if (kind === 'block' || kind === 'retract') openBlock.length = 0;
-        if (OPEN_BLOCK_KINDS.has(kind)) openBlock.push(value);
-        if (!RESTORED_KINDS.has(kind)) return;
-        const event = codec.decode(value);
-        if (event.kind === 'condition_resolved') resolutions.applyHead(event.value);
-        else if (event.kind === 'retract') resolutions.retract(event.value);
-        else drafting.restore(event);
-      };
-      for await (const batch of log.read({ topic, partition, from: { offset }, follow: false, signal })) {
-        for (const record of batch.records) {
-          if (record.offset >= end) break;
-          if (record.value === null) continue;
-          try {
-            restoreRecord(record.value);
-          } catch (error) {
-            // The dead letter was written when the record was first read.
-            logger.debug({ err: error, topic, offset: record.offset }, 'unreadable input record');
-          }
-        }
-        if (batch.nextOffset >= end) break;
-      }
-      for (const value of openBlock) {
-        const event = tryDecode(codec, value, () => undefined);
-        if (event !== undefined) drafting.restore(event);
-      }
-    }
-  };
-
   const inputs = async (): Promise<readonly Input[]> => {
     const committed = [...(await log.committed(GROUP, HEAD)), ...(await log.committed(GROUP, TICKS))];
     // A new stream does not start with the history that ingest may still be loading.
@@ -316,10 +244,11 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
     const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
     const resolutionsOwnership = await follower.load(signal);
-    const sequencer = await restoreSequencer(signal);
+    const { sequencer, newestMs } = await restore.sequencer(signal);
+    lastEventMs = newestMs;
     const sources = await inputs();
     await reportDeletedHead(sequencer);
-    await restoreInputs(signal);
+    await restore.inputs([...positions.values()], signal);
     const { isNew, ...lifetime } = await readStreamEpoch({ log, codec, signal });
     if (signal.aborted) return;
     epoch = lifetime.epoch;
