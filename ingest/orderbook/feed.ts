@@ -4,7 +4,7 @@ import type { FollowedToken } from './order-books.js';
 /** What a feed reports. */
 export interface FeedEvents {
   onMessages(messages: readonly VenueMessage[]): void;
-  /** An unreadable frame or part of one. */
+  /** A frame that is unreadable or has unreadable parts; once per frame. */
   onRejected(reason: string, payload: string): void;
   /** A connection was opened or has ended; for people. */
   onChange(detail: string): void;

@@ -188,8 +188,8 @@ export function decodeVenueFrame(text: string, nowMs: number): DecodedVenueFrame
       if (!isFields(fields)) throw new Invalid('The message is no object');
       messages.push(...decodeMessage(fields, nowMs));
     } catch (error) {
-      if (!(error instanceof Invalid)) throw error;
-      errors.push(error.message);
+      // An error in the handler of the socket would end the process.
+      errors.push(error instanceof Invalid ? error.message : `Cannot be read: ${(error as Error).message}`);
     }
   }
   return { messages, errors };

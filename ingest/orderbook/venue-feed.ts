@@ -1,5 +1,6 @@
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { joinReasons } from '../shared/dead-letters.js';
 import { pause } from '../shared/pause.js';
 import type { BookFeed, FeedEvents } from './feed.js';
 import { type ChannelTimes, type MarketChannel, openMarketChannel } from './market-channel.js';
@@ -56,7 +57,7 @@ export function createVenueFeed(deps: {
           events.onChange('connection open');
         },
         onFrame({ messages, errors }, text) {
-          for (const reason of errors) events.onRejected(reason, text);
+          if (errors.length > 0) events.onRejected(joinReasons(errors), text);
           if (messages.length === 0) return;
           received = true;
           events.onMessages(messages);

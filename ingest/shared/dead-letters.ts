@@ -25,6 +25,16 @@ export interface DeadLetters {
   put(input: RejectedInput): Promise<void>;
 }
 
+/** Maximum number of different reasons that are named for one input. */
+const MAX_REASONS = 5;
+
+/** The reason of an input with several faults: their number and the first different ones. One input is one dead letter. */
+export function joinReasons(reasons: readonly string[]): string {
+  const [first = ''] = reasons;
+  if (reasons.length <= 1) return first;
+  return `${reasons.length} faults: ${[...new Set(reasons)].slice(0, MAX_REASONS).join('; ')}`;
+}
+
 function asText(payload: string | Uint8Array): string {
   if (typeof payload === 'string') return payload;
   try {

@@ -258,6 +258,9 @@ export const priceFrames = (topic: string, symbol: string): ReadonlyMap<string, 
       }),
     ],
     ['a dump that is not a list', JSON.stringify({ topic, type: 'subscribe', payload: { symbol, data: {} } })],
+    ['a rejection nested too deeply', `{"body":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['a status that has no text', '{"statusCode":{"toString":1,"valueOf":1}}'],
+    ['a window that has no text', update({ timestamp: at(), value: 1, window_s: { toString: 1, valueOf: 1 } })],
     ['a rejection', JSON.stringify({ statusCode: 500, body: { message: 'internal' } })],
   ]);
 };

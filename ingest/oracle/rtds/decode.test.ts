@@ -107,6 +107,28 @@ describe('decodeFrame', () => {
     expect(frame.errors[0]).toBeTruthy();
   });
 
+  const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const withoutText = '{"toString":1,"valueOf":1}';
+  const withWindow = (window: string) =>
+    twap({ symbol: 'btc/usd', timestamp: 1786179814000, value: 1, window_s: '?' }).replace('"?"', window);
+  it.each([
+    ['a rejection nested too deeply', `{"statusCode":400,"body":${nested}}`],
+    ['a status nested too deeply', `{"statusCode":${nested}}`],
+    ['a status that has no text', `{"statusCode":${withoutText}}`],
+    ['a window nested too deeply', withWindow(nested)],
+    ['a window that has no text', withWindow(withoutText)],
+    ['a payload of null', '{"topic":"crypto_prices_chainlink","type":"update","payload":null}'],
+  ])('gives a short reason for %s', (_name, text) => {
+    const { kind, prices, errors } = decodeFrame(text, now);
+    expect({ kind, prices: prices.length, errors: errors.length }).toEqual({ kind: 'bad', prices: 0, errors: 1 });
+    expect(errors[0]?.length).toBeLessThan(100);
+  });
+
+  it('names the status and the message of a rejection', () => {
+    const frame = decodeFrame('{"statusCode":400,"body":{"message":"bad filter"}}', now);
+    expect(frame.errors).toEqual(['No topic: 400 bad filter']);
+  });
+
   it('never throws', () => {
     fc.assert(
       fc.property(

@@ -29,9 +29,18 @@ const feeds = new Map(oracleAssets.map((asset) => [`${asset.toLowerCase()}/usd`,
 /**
  * Decodes one text frame. Prices are parsed from the text of the number, so no digit is lost in a double: number members named `value` are
  * quoted before JSON.parse (inside a JSON string the quotes around the name are escaped, so the pattern cannot match there).
- * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %.
+ * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %. Never throws.
  */
 export function decodeFrame(text: string, receivedMs: number): DecodedFrame {
+  try {
+    return readFrame(text, receivedMs);
+  } catch (error) {
+    // An error in the handler of the socket would end the process.
+    return badFrame(`Cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+  }
+}
+
+function readFrame(text: string, receivedMs: number): DecodedFrame {
   if (/^(p[io]ng)?$/i.test(text.trim())) return { kind: 'ignored', prices: [], errors: [] };
   let frame: unknown;
   try {
@@ -87,7 +96,7 @@ function readRow(
   if (typeof timestamp !== 'number' || !Number.isSafeInteger(timestamp)) return 'timestamp is not an integer';
   if (timestamp < EARLIEST_MS) return `timestamp ${timestamp} is not in milliseconds of this era`;
   if (timestamp > receivedMs + MAX_FUTURE_MS) return `timestamp ${timestamp} lies in the future`;
-  if (rowWindow !== undefined && rowWindow !== windowS) return `window_s ${String(rowWindow)} does not fit the topic`;
+  if (rowWindow !== undefined && rowWindow !== windowS) return 'window_s does not fit the topic';
 
   const rough = typeof value === 'string' ? parseDecimalE18(value) : null;
   if (value !== undefined && rough === null) return 'value is not a number';
@@ -112,9 +121,10 @@ function badFrame(reason: string): DecodedFrame {
   return { kind: 'bad', prices: [], errors: [reason] };
 }
 
-/** The service responds to a rejected frame with a status code and a message. */
-function describeRejection(frame: Record<string, unknown>): string {
-  return `${String(frame.statusCode ?? '')} ${JSON.stringify(frame.body ?? frame.message ?? null)}`.trim();
+/** The service responds to a rejected frame with a status code and a message. Other types are left out: writing them as text can fail. */
+function describeRejection({ statusCode, message, body }: Record<string, unknown>): string {
+  const texts = [statusCode, message, isObject(body) ? body.message : body];
+  return texts.filter((part) => typeof part === 'string' || typeof part === 'number').join(' ');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

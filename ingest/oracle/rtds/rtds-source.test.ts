@@ -164,6 +164,21 @@ describe('createRtdsSource', () => {
     expect(connected.slice(1)).not.toContain(false);
   });
 
+  it('reports one fault per frame, and goes on after one nested too deeply', async () => {
+    start();
+    await bothSubscribed();
+    const [client] = server.clients;
+    client?.sendRaw(`{"statusCode":400,"body":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    const rows = [{ timestamp: t0, value: 1 }, { timestamp: -1 }, ...Array.from({ length: 20_000 }, () => 0)];
+    client?.sendRaw(JSON.stringify({ topic: spot, type: 'subscribe', payload: { symbol: 'btc/usd', data: rows } }));
+    await vi.waitFor(() => expect(prices).toHaveLength(1));
+    expect(rejected).toEqual([
+      'No topic: 400',
+      '20001 faults: timestamp -1 is not in milliseconds of this era; A row that is not an object',
+    ]);
+    expect(server.allClients).toHaveLength(2);
+  });
+
   it('counts unreadable frames and continues', async () => {
     const metrics = start();
     await bothSubscribed();

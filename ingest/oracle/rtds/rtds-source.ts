@@ -1,5 +1,6 @@
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { joinReasons } from '../../shared/dead-letters.js';
 import { pause } from '../../shared/pause.js';
 import { createBatchQueue } from '../batch-queue.js';
 import type { OracleLiveEvent, OraclePrice, OracleSource } from '../source.js';
@@ -10,7 +11,7 @@ export interface RtdsOptions {
   readonly url: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Called with every unreadable frame or part of a frame. */
+  /** Called once for every frame that is unreadable or has unreadable parts. */
   readonly onRejected: (reason: string, payload: string) => void;
   readonly subscriptions?: readonly Subscription[];
   readonly times?: Partial<RtdsTimes>;
@@ -91,7 +92,7 @@ export function createRtdsSource(options: RtdsOptions): OracleSource {
               },
               frame: (frame, text) => {
                 frames.inc({ kind: frame.kind });
-                for (const reason of frame.errors) onRejected(reason, text);
+                if (frame.errors.length > 0) onRejected(joinReasons(frame.errors), text);
                 if (frame.prices.length > 0)
                   queue.push({ type: 'prices', prices: frame.prices.map(({ price }) => price) });
               },
