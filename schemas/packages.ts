@@ -1,5 +1,5 @@
 import { accountTerms } from './plans.js';
-import type { Account, AccountMeter } from './types.gen.js';
+import type { Account, AccountMeter, Checkout } from './types.gen.js';
 
 /** Usage meters, in the order in which they are shown. */
 export const accountMeters = [
@@ -29,4 +29,9 @@ export const usagePackages = {
 /** Quantity of a meter that a service month of the account includes; null: unlimited. */
 export function monthlyAllowance(account: Pick<Account, 'plan' | 'custom_limits'>, meter: AccountMeter): number | null {
   return accountTerms(account).monthlyAllowance[meter];
+}
+
+/** Refunded money of a checkout that stayed with the buyer, US cents. */
+export function refundedCents(checkout: Pick<Checkout, 'refunded_cents' | 'failed_refund_cents'>): number {
+  return Math.max(0, checkout.refunded_cents - checkout.failed_refund_cents);
 }

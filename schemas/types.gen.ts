@@ -193,8 +193,10 @@ export type RefundReason = 'refund' | 'dispute' | 'dispute_won' | 'dispute_lost'
 export interface SetRefund {
   readonly account_id: string;
   readonly checkout_id: string;
-  /** refund: total refunded of this payment so far; else the disputed money */
+  /** refund: total of all refunds of this payment so far, failed ones included; else the disputed money */
   readonly refunded_cents: number;
+  /** refund: total of its refunds that failed or were canceled */
+  readonly failed_cents: number;
   readonly reason: RefundReason;
   /** null for a refund */
   readonly dispute_id: string | null;
@@ -340,8 +342,10 @@ export interface Checkout {
   readonly provider_ref: string;
   readonly payment_ref: string | null;
   readonly status: CheckoutStatus;
-  /** without disputed money */
+  /** total of all refunds, failed ones included, without disputed money */
   readonly refunded_cents: number;
+  /** part of refunded_cents that did not reach the buyer and came back */
+  readonly failed_refund_cents: number;
   readonly disputes: readonly Dispute[];
   readonly started_at_ms: number;
   readonly paid_at_ms: number | null;

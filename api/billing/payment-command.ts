@@ -22,6 +22,7 @@ export function paymentCommand(event: PaymentEvent): AccountCommand['command'] |
         'oddstream.SetRefund': {
           ...ids,
           refunded_cents: event.cents,
+          failed_cents: event.kind === 'refund' ? event.failedCents : 0,
           reason: event.kind,
           dispute_id: event.kind === 'refund' ? null : event.disputeId,
           occurred_at_ms: event.occurredAtMs,

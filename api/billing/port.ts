@@ -57,12 +57,19 @@ export type PaymentEvent = { readonly id: string; readonly type: string; readonl
       readonly amountCents: number;
     }
   | { readonly kind: 'expired'; readonly subject: PaymentSubject }
-  /** `cents`: of a refund the total of the payment so far, else the money of the dispute. */
-  | { readonly kind: 'refund'; readonly subject: PaymentSubject; readonly cents: number }
+  | {
+      readonly kind: 'refund';
+      readonly subject: PaymentSubject;
+      /** Total of all refunds of the payment so far, failed ones included. */
+      readonly cents: number;
+      /** Total of those that failed or were canceled. */
+      readonly failedCents: number;
+    }
   | {
       readonly kind: 'dispute' | 'dispute_won' | 'dispute_lost';
       readonly subject: PaymentSubject;
       readonly disputeId: string;
+      /** The disputed money. */
       readonly cents: number;
     }
   /** Of no concern here: an event of another kind, or of a payment of another product. */

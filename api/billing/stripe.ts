@@ -62,7 +62,7 @@ export function createStripeProvider(options: {
         }),
   });
 
-  /** Disputes do not carry the metadata of their payment. */
+  /** Disputes and refunds do not carry the metadata of their payment. */
   const subjectOfPayment = async (paymentId: string | null): Promise<PaymentSubject | undefined> => {
     if (paymentId === null) return undefined;
     try {
@@ -103,10 +103,20 @@ export function createStripeProvider(options: {
     };
   };
 
-  const ofRefund = async (charge: Stripe.Charge) => {
-    const subject = subjectOf(charge.metadata) ?? (await subjectOfPayment(idOf(charge.payment_intent)));
-    if (subject === undefined) return { kind: 'ignored' as const };
-    return { kind: 'refund' as const, subject, cents: charge.amount_refunded };
+  /** Refunds of a payment, read from Stripe: an event knows one refund, or a total that does not say which of them failed. */
+  const ofRefund = async (paymentId: string | null) => {
+    const subject = await subjectOfPayment(paymentId);
+    if (subject === undefined || paymentId === null) return { kind: 'ignored' as const };
+    const total = { cents: 0, failedCents: 0 };
+    try {
+      for await (const { amount, status } of stripe.refunds.list({ payment_intent: paymentId, limit: 100 })) {
+        total.cents += amount;
+        if (status === 'failed' || status === 'canceled') total.failedCents += amount;
+      }
+    } catch (error) {
+      throw unavailable(error);
+    }
+    return { kind: 'refund' as const, subject, ...total };
   };
 
   const ofDispute = async (dispute: Stripe.Dispute) => {
@@ -129,7 +139,10 @@ export function createStripeProvider(options: {
       case 'checkout.session.async_payment_failed':
         return ofSession(event.data.object, 'expired');
       case 'charge.refunded':
-        return ofRefund(event.data.object);
+      case 'charge.refund.updated':
+      case 'refund.updated':
+      case 'refund.failed':
+        return ofRefund(idOf(event.data.object.payment_intent));
       case 'charge.dispute.created':
       case 'charge.dispute.funds_withdrawn':
       case 'charge.dispute.closed':

@@ -1,4 +1,4 @@
-import { accountMeters } from '../../schemas/packages.js';
+import { accountMeters, refundedCents } from '../../schemas/packages.js';
 import { accountTerms } from '../../schemas/plans.js';
 import type { Account } from '../../schemas/types.gen.js';
 import { meterCapacity } from '../accounts/capacity-view.js';
@@ -79,7 +79,7 @@ export function accountReport(account: Account, accounts: Accounts, nowMs: numbe
       one.provider,
       `${one.count} x ${one.meter}`,
       usd(one.amount_cents),
-      usd(one.refunded_cents),
+      usd(refundedCents(one)),
       one.disputes.map(({ status }) => status).join(' '),
       one.payment_ref ?? '',
     ]);

@@ -166,6 +166,7 @@ describe('the ledger of an account', () => {
                     account_id,
                     checkout_id: `checkout ${one.checkout}`,
                     refunded_cents: countOf(one.checkout) * 200 * one.tenths,
+                    failed_cents: 0,
                     reason: one.do === 'refund' ? 'refund' : one.reason,
                     dispute_id: one.do === 'refund' ? null : `dispute ${one.dispute}`,
                     occurred_at_ms: nowMs,

@@ -1,3 +1,4 @@
+import { refundedCents } from '../../schemas/packages.js';
 import type { Account, AccountMeter, Checkout, Grant, LedgerEntry } from '../../schemas/types.gen.js';
 import type { CommandContext, States } from './command-result.js';
 import { type AccountsState, entitiesOf } from './state.js';
@@ -111,10 +112,10 @@ export function openMeterLedger(
   };
 }
 
-/** Money of a checkout that went back and stayed back: refunds, and disputes that are open or lost. */
-function returnedCents({ amount_cents: paid, refunded_cents: refunded, disputes }: Checkout): number {
-  const disputed = disputes.reduce((sum, { cents, status }) => sum + (status === 'won' ? 0 : cents), 0);
-  return Math.min(paid, refunded + disputed);
+/** Money of a checkout that went back and stayed back: refunds that did not fail, and disputes that are open or lost. */
+function returnedCents(checkout: Checkout): number {
+  const disputed = checkout.disputes.reduce((sum, { cents, status }) => sum + (status === 'won' ? 0 : cents), 0);
+  return Math.min(checkout.amount_cents, refundedCents(checkout) + disputed);
 }
 
 /** Part of a purchased quantity for which the money went back, rounded down. */

@@ -60,6 +60,7 @@ function bench() {
             account_id,
             checkout_id: 'one',
             refunded_cents,
+            failed_cents: 0,
             reason,
             dispute_id,
             occurred_at_ms: atMs,

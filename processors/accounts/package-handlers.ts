@@ -29,8 +29,13 @@ const isSameOrder = (a: Checkout, b: Checkout): boolean =>
 
 function withRefund(checkout: Checkout, command: SetRefund): Checkout {
   const { dispute_id: id, refunded_cents: cents, reason } = command;
+  // Both totals only grow, so the greatest is the newest in any order of the events.
   if (reason === 'refund' || id === null)
-    return { ...checkout, refunded_cents: Math.max(checkout.refunded_cents, cents) };
+    return {
+      ...checkout,
+      refunded_cents: Math.max(checkout.refunded_cents, cents),
+      failed_refund_cents: Math.max(checkout.failed_refund_cents, command.failed_cents),
+    };
   const known = checkout.disputes.find((dispute) => dispute.dispute_id === id);
   // A dispute is decided once: a late event of its beginning changes nothing.
   if (known !== undefined && known.status !== 'open') return checkout;
@@ -84,6 +89,7 @@ export const packageHandlers: CommandHandlers<
       payment_ref: null,
       status: 'open',
       refunded_cents: 0,
+      failed_refund_cents: 0,
       disputes: [],
       started_at_ms: atMs,
       paid_at_ms: null,
@@ -146,7 +152,7 @@ export const packageHandlers: CommandHandlers<
     const found = findCheckout(state, command);
     if ('rejection' in found) return found.rejection;
     const { account, checkout } = found;
-    if (!Number.isSafeInteger(command.refunded_cents) || command.refunded_cents < 0)
+    if ([command.refunded_cents, command.failed_cents].some((cents) => !Number.isSafeInteger(cents) || cents < 0))
       return reject('wrong_amount', account.account_id);
     const refunded = withRefund(checkout, command);
     const ledger = openMeterLedger(state, account, checkout.meter, context);
@@ -154,7 +160,9 @@ export const packageHandlers: CommandHandlers<
     ledger.expire();
     if (grant !== undefined) ledger.takeBack(grant.grant_id, returnedQuantity(grant.quantity, refunded));
     ledger.expire();
-    const changed = refunded.refunded_cents !== checkout.refunded_cents || refunded.disputes !== checkout.disputes;
+    const changed = (['refunded_cents', 'failed_refund_cents', 'disputes'] as const).some(
+      (name) => refunded[name] !== checkout[name],
+    );
     return accept(account.account_id, ...(changed ? [{ 'oddstream.Checkout': refunded }] : []), ...ledger.changes());
   },
 

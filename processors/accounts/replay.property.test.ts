@@ -126,6 +126,7 @@ const kinds: Readonly<Record<string, fc.Arbitrary<Command>>> = {
     account_id,
     checkout_id,
     refunded_cents: fc.constantFrom(0, 500, 2_000),
+    failed_cents: fc.constantFrom(0, 500),
     reason: fc.constantFrom('refund', 'dispute', 'dispute_won', 'dispute_lost'),
     dispute_id: fc.constantFrom(null, 'd0', 'd1'),
     occurred_at_ms: soon,

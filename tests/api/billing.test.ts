@@ -201,6 +201,50 @@ describe('money that goes back', () => {
     expect([first.next_before, second.next_before]).toEqual([3, null]);
   });
 
+  it.each(['refund.failed', 'charge.refund.updated', 'refund.updated'])(
+    'returns capacity when a refund fails (%s), in any order of the events',
+    async (type) => {
+      const { session } = await buy();
+      await deliver(stripe.completed(session));
+      const refunded = stripe.refunded(session, 500);
+      await deliver(refunded);
+      const second = stripe.refunded(session, 2_000);
+      await deliver(second);
+      expect(await packages()).toMatchObject([{ remaining: 0, removed: 10_000_000 }]);
+      await deliver(stripe.refundFailed(session, type));
+      const corrected = [{ remaining: 7_500_000, removed: 2_500_000 }];
+      expect(await packages()).toMatchObject(corrected);
+      expect(await receipts()).toMatchObject([{ refunded_usd: 5 }]);
+      // The events of before, under ids that are new here.
+      for (const { body } of [second, refunded]) {
+        const repeated = JSON.parse(body) as { data: { object: unknown } };
+        await deliver(stripe.event('charge.refunded', repeated.data.object));
+      }
+      expect(await packages()).toMatchObject(corrected);
+      // A refund after the failed one counts.
+      await deliver(stripe.refunded(session, 1_000));
+      expect(await packages()).toMatchObject([{ remaining: 5_000_000, removed: 5_000_000 }]);
+      expect((await ledger()).entries.map(({ kind, quantity }) => [kind, quantity / 1e5]).reverse()).toEqual([
+        ['granted', 100],
+        ['refunded', -25],
+        ['refunded', -75],
+        ['reinstated', 75],
+        ['refunded', -25],
+      ]);
+    },
+  );
+
+  it('asks for a retry while the refunds of a payment cannot be read', async () => {
+    const { session } = await buy();
+    await deliver(stripe.completed(session));
+    const event = stripe.refunded(session, 2_000);
+    stripe.state.fails = true;
+    expect((await deliver(event)).status).toBe(503);
+    stripe.state.fails = false;
+    expect(await deliver(event)).toMatchObject(received);
+    expect(await packages()).toMatchObject([{ remaining: 0 }]);
+  });
+
   it('asks for a retry while the payment of a dispute cannot be looked up', async () => {
     const { session } = await buy();
     await deliver(stripe.completed(session));

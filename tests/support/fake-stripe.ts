@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 export interface StripeRequest {
   readonly method: string;
   readonly path: string;
+  readonly query: URLSearchParams;
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly body: URLSearchParams;
@@ -16,6 +17,15 @@ interface FakeSession {
   readonly metadata: Record<string, string>;
   readonly amount_total: number;
   payment_intent: string | null;
+}
+
+interface FakeRefund {
+  readonly id: string;
+  readonly object: 'refund';
+  readonly amount: number;
+  readonly currency: 'usd';
+  readonly payment_intent: string | null;
+  status: 'succeeded' | 'failed';
 }
 
 /** A webhook request: the exact body, and its headers. */
@@ -37,6 +47,7 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
   const sessions = new Map<string, FakeSession>();
   const byIdempotencyKey = new Map<string, string>();
   const payments = new Map<string, Record<string, string>>();
+  const refunds: FakeRefund[] = [];
   const state = { fails: false };
   const nowS = () => Math.floor(options.nowMs() / 1000);
 
@@ -83,6 +94,15 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
       byIdempotencyKey.set(key, session.id);
       return { status: 200, body: sessionObject(session, false) };
     }
+    if (request.method === 'GET' && request.path === '/v1/refunds')
+      return {
+        status: 200,
+        body: {
+          object: 'list',
+          has_more: false,
+          data: refunds.filter((refund) => refund.payment_intent === request.query.get('payment_intent')),
+        },
+      };
     const [, id] = request.path.match(/^\/v1\/payment_intents\/(\w+)$/) ?? [];
     const metadata = payments.get(id ?? '');
     if (request.method === 'GET' && metadata !== undefined)
@@ -98,9 +118,11 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
       text += chunk.toString();
     });
     incoming.on('end', () => {
+      const [path = '', query = ''] = (incoming.url ?? '').split('?');
       const request: StripeRequest = {
         method: incoming.method ?? '',
-        path: (incoming.url ?? '').split('?')[0] ?? '',
+        path,
+        query: new URLSearchParams(query),
         authorization: incoming.headers.authorization,
         idempotencyKey: incoming.headers['idempotency-key'] as string | undefined,
         body: new URLSearchParams(text),
@@ -128,6 +150,8 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     };
     return { id, body, headers };
   };
+  const stayed = ({ payment_intent: id }: FakeSession) =>
+    refunds.filter(({ payment_intent, status }) => payment_intent === id && status === 'succeeded');
   const newestSession = (): FakeSession => {
     const session = [...sessions.values()].at(-1);
     if (session === undefined) throw new Error('No checkout session yet');
@@ -151,7 +175,18 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     delayedPayment: (session: FakeSession) =>
       event('checkout.session.async_payment_succeeded', sessionObject(session, true)),
     expired: (session: FakeSession) => event('checkout.session.expired', sessionObject(session, false)),
+    /** The event of a total of refunds. What is missing to it is refunded; a total that is smaller is an old event. */
     refunded(session: FakeSession, cents: number, metadata: Record<string, string> = session.metadata): SignedEvent {
+      const missing = cents - stayed(session).reduce((sum, { amount }) => sum + amount, 0);
+      if (missing > 0)
+        refunds.push({
+          id: `re_${refunds.length}`,
+          object: 'refund',
+          amount: missing,
+          currency: 'usd',
+          payment_intent: session.payment_intent,
+          status: 'succeeded',
+        });
       return event('charge.refunded', {
         id: `ch_${session.id.slice(8)}`,
         object: 'charge',
@@ -162,6 +197,13 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
         payment_intent: session.payment_intent,
         refunded: cents === session.amount_total,
       });
+    },
+    /** The newest refund does not reach the buyer: Stripe puts the money back. */
+    refundFailed(session: FakeSession, type: string): SignedEvent {
+      const refund = stayed(session).at(-1);
+      if (refund === undefined) throw new Error('No refund yet');
+      refund.status = 'failed';
+      return event(type, { ...refund });
     },
     dispute: (session: FakeSession, id: string, type: 'created' | 'closed', status: string, cents: number) =>
       event(`charge.dispute.${type}`, {

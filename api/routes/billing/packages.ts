@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CapacityView } from '../../../infra/accounts/capacity-view.js';
-import { accountMeters, usagePackages } from '../../../schemas/packages.js';
+import { accountMeters, refundedCents, usagePackages } from '../../../schemas/packages.js';
 import type { Checkout } from '../../../schemas/types.gen.js';
 import type { PaymentProvider } from '../../billing/port.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -59,7 +59,7 @@ const receiptOf = (checkout: Checkout): z.input<typeof receiptSchema> => ({
   payment_ref: checkout.payment_ref,
   started_at: seconds(checkout.started_at_ms),
   paid_at: checkout.paid_at_ms === null ? null : seconds(checkout.paid_at_ms),
-  refunded_usd: checkout.refunded_cents / 100,
+  refunded_usd: refundedCents(checkout) / 100,
   disputed_usd: checkout.disputes.reduce((sum, { status, cents }) => sum + (status === 'won' ? 0 : cents), 0) / 100,
 });
 
