@@ -35,6 +35,17 @@ export function joinReasons(reasons: readonly string[]): string {
   return `${reasons.length} faults: ${[...new Set(reasons)].slice(0, MAX_REASONS).join('; ')}`;
 }
 
+/** A rejected value as JSON, for the payload of its dead letter. Of a value nested too deeply for JSON.stringify the first level. */
+export function payloadOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return JSON.stringify(value, (name, member: unknown) =>
+      name !== '' && typeof member === 'object' && member !== null ? '(nested)' : member,
+    );
+  }
+}
+
 function asText(payload: string | Uint8Array): string {
   if (typeof payload === 'string') return payload;
   try {

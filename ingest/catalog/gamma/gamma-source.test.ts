@@ -29,6 +29,7 @@ const simpleEvent = (n: number, over: Record<string, unknown> = {}) => ({
 
 function setUp(times: Partial<GammaTimes> = {}) {
   const rejected: string[] = [];
+  const payloads: string[] = [];
   const counts = createHydrationCounts();
   const client = createGammaClient({
     baseUrl: server.url,
@@ -46,11 +47,14 @@ function setUp(times: Partial<GammaTimes> = {}) {
     logger: silentLogger(),
     metrics,
     counts,
-    onRejected: (reason) => rejected.push(reason),
+    onRejected(reason, payload) {
+      rejected.push(reason);
+      payloads.push(payload);
+    },
     nowMs: () => nowMs,
     times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: 3_600_000, retryDelayMs: 5, ...times },
   });
-  return { client, source, rejected, counts };
+  return { client, source, rejected, payloads, counts };
 }
 async function rowsOf(updates: AsyncIterable<CatalogUpdate>): Promise<CatalogRow[]> {
   const rows: CatalogRow[] = [];
@@ -189,6 +193,22 @@ describe('full load', () => {
     expect(rows.filter((row) => row.kind === 'catalog_event').map(rowKey)).toEqual(['event:1', 'event:93763487']);
     expect(rejected).toEqual(['event: slug is missing', 'market of event 93763487: outcomes is not JSON']);
     expect(states).toEqual([false, true]);
+  });
+
+  it('rejects rows nested too deeply alone, and completes the load', async () => {
+    const nested = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const deep = `{"id":"2","slug":"event-2","title":"Event 2","extra":${nested}}`;
+    server.faults.push(
+      { status: 200, body: '[]' },
+      { status: 200, body: `[${nested},{"id":"1","slug":"a","label":"A"}]` },
+      { status: 200, body: `{"events":[${JSON.stringify(simpleEvent(1))},${deep}]}` },
+      { status: 200, body: `{"events":[${JSON.stringify(simpleEvent(3))}]}` },
+    );
+    const { source, rejected, payloads } = setUp();
+    const rows = await rowsOf(source.load(stop.signal));
+    expect(rows.map(rowKey)).toEqual(['tag:1', 'event:1', 'event:3']);
+    expect(rejected).toEqual(['tag: id is missing', 'event: more than 64 levels deep']);
+    expect(payloads).toEqual(['{"a":"(nested)"}', '{"id":"2","slug":"event-2","title":"Event 2","extra":"(nested)"}']);
   });
 
   it('stops at a repeated cursor', async () => {

@@ -1,6 +1,7 @@
 import { RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { payloadOf } from '../../shared/dead-letters.js';
 import { pause } from '../../shared/pause.js';
 import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
@@ -79,7 +80,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   const reject = (reason: string, raw: unknown) => {
     rejectedRows.inc();
     counts.gamma_hydration_unusable++;
-    onRejected(reason, JSON.stringify(raw) ?? String(raw));
+    onRejected(reason, payloadOf(raw));
   };
   const decodeListed = (raw: unknown, what: 'series' | 'tag'): CatalogRow[] => {
     try {
