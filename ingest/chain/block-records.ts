@@ -19,6 +19,8 @@ export interface BlockRecords {
   readonly timestampMs: number;
   /** false: the block has no log of a watched contract, so chain.final omits it. */
   readonly hasLogs: boolean;
+  /** See SourceBlock. */
+  readonly logsMayBeMissing: boolean;
   readonly eventRecords: readonly NewRecord[];
   /** Event ids of `facts`, same order. */
   readonly eventIds: readonly string[];
@@ -99,6 +101,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
       parentHash: block.parentHash,
       timestampMs,
       hasLogs: block.logs.length > 0,
+      logsMayBeMissing: block.logsMayBeMissing ?? false,
       eventRecords,
       eventIds,
       block: { key, value: codec.encode('block', blockEvent), timestampMs },

@@ -181,18 +181,25 @@ export function createFinalWriter(deps: {
     return from;
   };
 
-  /** Blocks next..target: from the cache where its blocks are proven to be on the finalised branch, else from the source. */
+  /**
+   * Blocks next..target: from the cache where its blocks are proven to be on the finalised branch, else from the source. A block whose logs
+   * may have been requested too early is read again.
+   */
   const writeFinalized = async (next: number, to: NonNullable<typeof target>, signal: AbortSignal) => {
     const trusted = to.hash === undefined || cache.hashAt(to.number) === to.hash;
+    const usable = (number: number): BlockRecords | undefined => {
+      const cached = trusted ? cache.get(number) : undefined;
+      return cached?.logsMayBeMissing === true ? undefined : cached;
+    };
     let number = next;
     while (number <= to.number && !signal.aborted) {
-      const cached = trusted ? cache.get(number) : undefined;
+      const cached = usable(number);
       if (cached !== undefined && links(cached) && partial === null) {
         write(cached);
         number += 1;
       } else {
         let end = number;
-        while (end < to.number && !(trusted && cache.get(end + 1) !== undefined)) end += 1;
+        while (end < to.number && usable(end + 1) === undefined) end += 1;
         await writeRange({ fromBlock: number, toBlock: end }, signal, () => undefined);
         number = end + 1;
       }

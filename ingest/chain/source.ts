@@ -37,6 +37,8 @@ export interface SourceBlock {
   /** All transactions of the block; null when the source did not fetch the header's list. */
   readonly txCount: number | null;
   readonly logs: readonly RpcLog[];
+  /** No logs, though the bloom filter of the header admits them: a node answers so while it has not indexed the block yet. */
+  readonly logsMayBeMissing?: boolean;
 }
 
 /** Event of the live feed. */

@@ -105,6 +105,27 @@ describe('final writer', () => {
     expect([run.cache.get(20), run.cache.get(21)?.number]).toEqual([undefined, 21]);
   });
 
+  it('reads cached blocks again whose logs were requested too early', async () => {
+    const node = grown(20);
+    node.finalized = 10;
+    const log = await freshLog();
+    const run = writing(log, node);
+    await run.until(10);
+    const reads = run.ranges.length;
+    for (const block of node.blocks.slice(11)) {
+      const isEarly = block.number === 14 || block.number === 15;
+      run.cache.put(run.encodeBlock(isEarly ? { ...block, logs: [], logsMayBeMissing: true } : block));
+    }
+    expect(node.blocks[14]?.logs).not.toEqual([]);
+    node.finalized = 19;
+    run.writer.onFinalized(19, node.blocks[19]!.hash);
+    await run.until(19);
+    run.stop.abort();
+    await run.done;
+    expect(decodedEvents(log)).toEqual(expected(node.blocks.slice(0, 20)));
+    expect(run.ranges.slice(reads)).toEqual([{ fromBlock: 14, toBlock: 15 }]);
+  });
+
   it('reads a block again that does not link, and rejects when it never links', async () => {
     const node = grown(12);
     node.finalized = 10;

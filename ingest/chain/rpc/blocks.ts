@@ -1,4 +1,5 @@
 import type { Hex, RpcLog, SourceBlock } from '../source.js';
+import { createBloomCheck } from './bloom.js';
 import type { RpcClient } from './http-client.js';
 import { RpcError } from './rpc-error.js';
 
@@ -123,28 +124,32 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
   const logsOf = (hash: Hex) => ({ method: 'eth_getLogs', params: [{ ...filter, blockHash: hash }] });
   const unknownBlock = (error: unknown): boolean =>
     error instanceof RpcError && /unknown block|block not found|header not found|not found/i.test(error.message);
+  const admitsLogs = createBloomCheck(deps.filter.addresses);
+  const blockOf = (header: Header, raw: unknown, logs: readonly RpcLog[]): SourceBlock => {
+    const isSuspect = logs.length === 0 && admitsLogs((raw as { logsBloom?: unknown }).logsBloom);
+    return { ...joinBlock(header, logs), ...(isSuspect && { logsMayBeMissing: true }) };
+  };
   const tagOf = (tag: 'latest' | 'finalized' | number) => (typeof tag === 'number' ? toHex(tag) : tag);
 
   const byHash = async (hash: Hex): Promise<SourceBlock | null> => {
     const [block, logs] = await client.batch([{ method: 'eth_getBlockByHash', params: [hash, false] }, logsOf(hash)]);
     const header = parseHeader(unwrap(block));
     if (header === null || unknownBlock(logs)) return null;
-    return joinBlock(header, parseLogs(unwrap(logs), skips));
+    return blockOf(header, block, parseLogs(unwrap(logs), skips));
   };
-  const header = async (tag: 'latest' | 'finalized' | number) =>
-    parseHeader(await client.request('eth_getBlockByNumber', [tagOf(tag), false]));
+  const rawHeader = (tag: 'latest' | 'finalized' | number) =>
+    client.request('eth_getBlockByNumber', [tagOf(tag), false]);
 
   return {
     byHash,
-    header,
+    header: async (tag) => parseHeader(await rawHeader(tag)),
     async byNumber(number) {
-      const found = await header(number);
+      const raw = await rawHeader(number);
+      const found = parseHeader(raw);
       if (found === null) return null;
       try {
-        return joinBlock(
-          found,
-          parseLogs(await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }]), skips),
-        );
+        const logs = await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }]);
+        return blockOf(found, raw, parseLogs(logs, skips));
       } catch (error) {
         if (unknownBlock(error)) return null;
         throw error;

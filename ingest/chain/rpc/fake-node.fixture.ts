@@ -29,6 +29,8 @@ export async function startFakeNode(options: {
   length?: number;
   override?: (request: Request) => Reply | undefined;
   noBatches?: boolean;
+  /** Bloom filter of the header of a block; headers have none by default. */
+  bloomAt?: (number: number) => Hex;
   /** Unix seconds of block 0, and between two blocks. */
   startS?: number;
   blockS?: number;
@@ -55,6 +57,7 @@ export async function startFakeNode(options: {
     number: hex(block.number),
     hash: block.hash,
     parentHash: block.parentHash,
+    ...(options.bloomAt && { logsBloom: options.bloomAt(block.number) }),
     timestamp: hex((options.startS ?? 1_700_000_000) + block.number * (options.blockS ?? 1)),
     transactions: Array.from({ length: 3 }, (_, index) => hash(index)),
   });

@@ -19,6 +19,8 @@ export interface LiveFeedOptions {
   /** Attempts to read a block that was just announced, because nodes behind one address differ in lag. */
   readonly headAttempts: number;
   readonly headRetryMs: number;
+  /** Attempts to read the logs of such a block while the node has none, though the header admits them. */
+  readonly emptyHeadAttempts: number;
 }
 
 const liveFeedDefaults: LiveFeedOptions = {
@@ -28,6 +30,7 @@ const liveFeedDefaults: LiveFeedOptions = {
   hintDelayMs: 1500,
   headAttempts: 6,
   headRetryMs: 150,
+  emptyHeadAttempts: 3,
 };
 
 /** Maximum number of heads in the queue; beyond it only the newest is kept (gaps are filled by parent hash). */
@@ -72,7 +75,7 @@ export function createLiveFeed(deps: {
       for (let attempt = 1; attempt <= options.headAttempts && !signal.aborted; attempt += 1) {
         try {
           const block = await reader.byHash(hash);
-          if (block !== null) return block;
+          if (block !== null && (block.logsMayBeMissing !== true || attempt >= options.emptyHeadAttempts)) return block;
         } catch (error) {
           if (attempt === options.headAttempts) throw error;
         }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LiveEvent } from '../source.js';
+import type { Hex, LiveEvent } from '../source.js';
 import { hash } from './fake-node.fixture.js';
 import { closeAll, EXCHANGE, listen, node, sourceOf, waitFor } from './rpc-source.fixture.js';
 
@@ -25,6 +25,43 @@ describe('live', () => {
     ]);
     live.stop.abort();
     await live.done;
+  });
+
+  it('requests a head again whose logs the node has not indexed yet, and takes it without logs after a few attempts', async () => {
+    const full: Hex = `0x${'f'.repeat(512)}`;
+    const none: Hex = `0x${'0'.repeat(512)}`;
+    let early = 0;
+    const fake = await node({
+      length: 3,
+      bloomAt: (number) => (number === 5 ? none : full),
+      logsAt: (number) => (number === 3 ? 2 : 0),
+      override: ({ method, params }) => {
+        const { blockHash } = (params as readonly { blockHash?: Hex }[])[0] ?? {};
+        if (method !== 'eth_getLogs' || blockHash !== fake.blocks[3]?.hash || early === 2) return undefined;
+        early += 1;
+        return { result: [] };
+      },
+    });
+    const live = listen(sourceOf(fake, { live: { headRetryMs: 1 } }).source);
+    await live.until(() => live.heads().includes(2));
+    const readsOf = (number: number) =>
+      fake.seen.filter(
+        ({ method, params }) => method === 'eth_getBlockByHash' && params[0] === fake.blocks[number]?.hash,
+      ).length;
+    for (const number of [3, 4, 5]) {
+      fake.announce(fake.mine());
+      await live.until(() => live.heads().includes(number));
+    }
+    const blocks = live.events.flatMap((event) => (event.type === 'head' ? [event.block] : []));
+    const found = [3, 4, 5].map((number) => {
+      const { logs, logsMayBeMissing } = blocks.find((block) => block.number === number) ?? {};
+      return [number, readsOf(number), logs?.length, logsMayBeMissing];
+    });
+    expect(found).toEqual([
+      [3, 3, 2, undefined],
+      [4, 3, 0, true],
+      [5, 1, 0, undefined],
+    ]);
   });
 
   it('reconnects after a disconnect, reports it, and sends the missed head', async () => {
