@@ -1,5 +1,6 @@
 import { FatalError } from '../errors.js';
 import type { ParsedEnvironment } from './environment.js';
+import { requirePublicUrl } from './public-url.js';
 import { rejectUnused } from './unused-settings.js';
 
 /** Who takes payments for packages; null: they are not sold. */
@@ -17,10 +18,11 @@ const STRIPE_SETTINGS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_A
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Throws FatalError when a setting of Stripe is missing, or is given although another provider takes payments. */
+/** Throws FatalError when a setting of Stripe, or the address to which its page returns, is missing, or when one is given although another provider takes payments. */
 export function billingOf(e: ParsedEnvironment): BillingConfig {
   if (e.BILLING_PROVIDER !== 'stripe') rejectUnused(e, STRIPE_SETTINGS, `BILLING_PROVIDER is ${e.BILLING_PROVIDER}`);
   if (e.BILLING_PROVIDER === 'none') return null;
+  requirePublicUrl(e, `BILLING_PROVIDER is ${e.BILLING_PROVIDER}`);
   if (e.BILLING_PROVIDER === 'test') return { provider: 'test' };
   const required = (name: 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET'): string => {
     const value = e[name];

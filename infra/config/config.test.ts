@@ -143,7 +143,7 @@ describe('where the tables are', () => {
     expect(every({})).toBe(600_000);
     expect(every({ COMPACTION_EVERY_S: '30' })).toBe(30_000);
     expect(every({ COMPACTION_EVERY_S: '0' })).toBeNull();
-    expect(every({ CLICKHOUSE_CLUSTER: 'main' })).toBeNull();
+    expect(every({ CLICKHOUSE_CLUSTER: 'main', CLICKHOUSE_URL: 'http://tables.example:8123' })).toBeNull();
     expect(() => loadConfig({ COMPACTION_EVERY_S: 'often' })).toThrow('COMPACTION_EVERY_S');
   });
 
@@ -179,7 +179,11 @@ describe('redactConfig', () => {
     ['GAMMA_URL', `https://user:${secret}@catalogue.example`],
     ['GAMMA_URL', `https://catalogue.example/?token=${secret}`],
   ])('prints no secret of %s: %s', (name, value) => {
-    const config = loadConfig({ POLYGON_RPC_URL: 'https://node.example', [name]: value });
+    const config = loadConfig({
+      POLYGON_RPC_URL: 'https://node.example',
+      SOCIAL_API_TOKEN: 'token-of-posts',
+      [name]: value,
+    });
     expect(JSON.stringify(redactConfig(config))).not.toContain(secret.slice(0, 8));
     expect(JSON.stringify(config)).toContain(secret.slice(0, 8));
   });

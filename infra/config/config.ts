@@ -2,18 +2,11 @@ import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
 import { type BillingConfig, billingOf, redactBilling } from './billing-config.js';
 import { environment, type ParsedEnvironment } from './environment.js';
+import { type SchemaRegistryConfig, schemaRegistryOf } from './schema-registry-config.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
 import { type SocialConfig, socialOf } from './social-config.js';
-import { rejectUnused } from './unused-settings.js';
-
-/** The schema registry whose ids are used instead of the committed file's. */
-export interface SchemaRegistryConfig {
-  /** Base of the Confluent-compatible API, without credentials and without a slash at the end. */
-  readonly url: string;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-}
+import { rejectUnused, rejectUnusedSources } from './unused-settings.js';
 
 /** Names of all environment variables. */
 export const environmentVariables: readonly string[] = Object.keys(environment.shape);
@@ -110,20 +103,10 @@ export interface Config {
   };
 }
 
-function schemaRegistryOf(e: ParsedEnvironment): SchemaRegistryConfig | undefined {
-  if (e.SCHEMA_REGISTRY_URL === undefined) return undefined;
-  const url = new URL(e.SCHEMA_REGISTRY_URL);
-  const user = e.SCHEMA_REGISTRY_USER ?? (decodeURIComponent(url.username) || undefined);
-  const password = e.SCHEMA_REGISTRY_PASSWORD ?? (decodeURIComponent(url.password) || undefined);
-  if (user === undefined && password !== undefined) {
-    throw new FatalError('Bad configuration:\n  SCHEMA_REGISTRY_USER: missing, although a password is given');
-  }
-  return { url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), user, password };
-}
-
 /** The URL may contain credentials; separate variables take precedence. */
 function clickhouseOf(e: ParsedEnvironment): Pick<Config['clickhouse'], 'url' | 'embedded' | 'user' | 'password'> {
   if (e.CLICKHOUSE_URL === undefined) {
+    rejectUnused(e, ['CLICKHOUSE_CLUSTER'], 'CLICKHOUSE_URL is missing and the embedded server has no clusters');
     const embedded = {
       host: e.CLICKHOUSE_EMBEDDED_HOST,
       port: e.CLICKHOUSE_EMBEDDED_PORT,
@@ -180,7 +163,7 @@ export function loadConfig(env: Environment = process.env): Config {
     throw new FatalError(
       `Bad configuration:\n  ANALYST_DATABASE: ${e.ANALYST_DATABASE} is in use; the views of analysts need a database for themselves`,
     );
-  if (e.POLYGON_RPC_URL === undefined) rejectUnused(e, ['POLYGON_WS_URL'], 'POLYGON_RPC_URL is missing');
+  rejectUnusedSources(e, cleaned);
   const dataDir = resolve(e.ODDSTREAM_DATA);
   return {
     dataDir,
@@ -233,7 +216,7 @@ export function loadConfig(env: Environment = process.env): Config {
     signIn: signInOf(e),
     usageEnforcement: e.USAGE_ENFORCEMENT,
     billing: billingOf(e),
-    social: socialOf(e),
+    social: socialOf(e, cleaned),
     sources: {
       mode: e.POLYGON_RPC_URL === undefined ? 'recorded' : 'live',
       rpcUrl: e.POLYGON_RPC_URL,

@@ -90,7 +90,7 @@ export const environment = z.object({
   PUBLIC_URL: setting(
     originUrl.optional(),
     'API and event socket',
-    'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected. Required with `SMTP_URL` or `OIDC_ISSUER` when `ODDSTREAM_HOST` is not loopback.',
+    'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected. Required with `SMTP_URL`, `OIDC_ISSUER` or a `BILLING_PROVIDER` when `ODDSTREAM_HOST` is not loopback.',
     '`http://<host>:<API_PORT>`',
   ),
   EVENT_SOCKET_URL: setting(
@@ -137,7 +137,7 @@ export const environment = z.object({
   MAIL_FROM: setting(
     z.string().min(3).max(320).optional(),
     'Accounts',
-    'Sender of the mails: `Name <address>` or an address. Required with `SMTP_URL`.',
+    'Sender of the mails: `Name <address>` or an address. Required with `SMTP_URL`, and rejected without.',
     'none',
   ),
   OIDC_ISSUER: setting(
@@ -204,18 +204,18 @@ export const environment = z.object({
   CHAIN_START_BLOCK: setting(
     z.coerce.number().int().nonnegative().optional(),
     'Sources',
-    'First block to read into an empty log. An existing log continues after its last block.',
+    'First block to read into an empty log (used together with `POLYGON_RPC_URL`, and rejected without). An existing log continues after its last block.',
     'the finalized block at the first start',
   ),
   RTDS_URL: setting(
     z.url().default('wss://ws-live-data.polymarket.com'),
     'Sources',
-    'Oracle price feed (used together with `POLYGON_RPC_URL`).',
+    'Oracle price feed (used together with `POLYGON_RPC_URL`, and rejected without).',
   ),
   GAMMA_URL: setting(
     z.url().default('https://gamma-api.polymarket.com'),
     'Sources',
-    'Catalogue (used together with `POLYGON_RPC_URL`).',
+    'Catalogue (used together with `POLYGON_RPC_URL`, and rejected without).',
   ),
   SOCIAL_API_TOKEN: setting(
     z
@@ -232,18 +232,22 @@ export const environment = z.object({
   SOCIAL_API_URL: setting(
     z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).default('https://api.x.com/2'),
     'Sources',
-    "Base of the social platform's API v2.",
+    "Base of the social platform's API v2. Rejected without `SOCIAL_API_TOKEN`.",
   ),
-  SOCIAL_FULL_ARCHIVE: setting(flag, 'Sources', 'Whether the token may search posts older than 7 days.'),
+  SOCIAL_FULL_ARCHIVE: setting(
+    flag,
+    'Sources',
+    'Whether the token may search posts older than 7 days. Rejected without a token.',
+  ),
   ORDERBOOK_WS_URL: setting(
     z.url().default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
     'Sources',
-    'Market channel with the order books (used together with `POLYGON_RPC_URL`; recorded input has synthetic books).',
+    'Market channel with the order books (used together with `POLYGON_RPC_URL`, and rejected without: recorded input has synthetic books).',
   ),
   ORDERBOOK_REST_URL: setting(
     z.url().default('https://clob.polymarket.com'),
     'Sources',
-    'REST address of the same service, for fresh books.',
+    'REST address of the same service, for fresh books (rejected without `POLYGON_RPC_URL`).',
   ),
   ORDERBOOK_TOKENS: setting(
     z.coerce.number().int().min(0).max(20_000).default(4_000),
@@ -254,7 +258,7 @@ export const environment = z.object({
   RECORDED_HISTORY_ONLY: setting(
     flag,
     'Sources',
-    'Recorded input only: 1 stops after the history instead of replaying the recorded day as a live tail.',
+    'Recorded input only, rejected with `POLYGON_RPC_URL`: 1 stops after the history instead of replaying the recorded day as a live tail.',
   ),
   LOG_URL: setting(
     z
@@ -277,7 +281,12 @@ export const environment = z.object({
     'Base URL of a Confluent-compatible schema registry (Apicurio: ends in `/apis/ccompat/v7`). A log must always be used with the ids it was created with.',
     'ids of `schemas/registry.lock.json`',
   ),
-  SCHEMA_REGISTRY_USER: setting(z.string().optional(), 'Log and schema registry', 'User name at the registry.', 'none'),
+  SCHEMA_REGISTRY_USER: setting(
+    z.string().optional(),
+    'Log and schema registry',
+    'User name at the registry. Rejected without `SCHEMA_REGISTRY_URL`, as the password.',
+    'none',
+  ),
   SCHEMA_REGISTRY_PASSWORD: setting(
     z.string().optional(),
     'Log and schema registry',
@@ -306,7 +315,7 @@ export const environment = z.object({
   CLICKHOUSE_CLUSTER: setting(
     identifier.optional(),
     'ClickHouse',
-    "Name of a cluster in the server's `remote_servers`: tables are then replicated and spread over its shards.",
+    "Name of a cluster in the server's `remote_servers`: tables are then replicated and spread over its shards. Needs `CLICKHOUSE_URL`.",
     'a single server',
   ),
   CLICKHOUSE_EMBEDDED_HOST: setting(

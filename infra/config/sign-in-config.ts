@@ -1,6 +1,6 @@
 import { FatalError } from '../errors.js';
-import { isLoopback } from '../up/loopback.js';
 import type { ParsedEnvironment } from './environment.js';
+import { requirePublicUrl } from './public-url.js';
 import { rejectUnused } from './unused-settings.js';
 
 /** How users sign in, besides by password. */
@@ -23,11 +23,10 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 export function signInOf(e: ParsedEnvironment): SignInConfig {
   const missing = (name: string, because: string) =>
     new FatalError(`Bad configuration:\n  ${name}: missing, although ${because} is given`);
-  if (e.SMTP_URL !== undefined && e.MAIL_FROM === undefined) throw missing('MAIL_FROM', 'SMTP_URL');
+  if (e.SMTP_URL === undefined) rejectUnused(e, ['MAIL_FROM'], 'SMTP_URL is missing');
+  else if (e.MAIL_FROM === undefined) throw missing('MAIL_FROM', 'SMTP_URL');
   const linksFor = e.SMTP_URL !== undefined ? 'SMTP_URL' : e.OIDC_ISSUER !== undefined ? 'OIDC_ISSUER' : undefined;
-  // The default would lead users to their own machine, or past the proxy.
-  if (linksFor !== undefined && e.PUBLIC_URL === undefined && !isLoopback(e.ODDSTREAM_HOST))
-    throw missing('PUBLIC_URL', `ODDSTREAM_HOST is ${e.ODDSTREAM_HOST} and ${linksFor}`);
+  if (linksFor !== undefined) requirePublicUrl(e, `${linksFor} is given`);
   const mail = e.SMTP_URL === undefined ? undefined : { smtpUrl: e.SMTP_URL, from: e.MAIL_FROM ?? '' };
   if (e.OIDC_ISSUER === undefined) {
     rejectUnused(e, ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'], 'OIDC_ISSUER is missing');

@@ -1,5 +1,6 @@
 import { FatalError } from '../errors.js';
 import type { ParsedEnvironment } from './environment.js';
+import { rejectUnused } from './unused-settings.js';
 
 /** The platform of social posts. */
 export interface SocialConfig {
@@ -13,8 +14,12 @@ export interface SocialConfig {
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Throws FatalError when the token would be sent unencrypted. */
-export function socialOf(e: ParsedEnvironment): SocialConfig {
+/** Throws FatalError when the token would be sent unencrypted, or when a setting of the platform is `given` without one. */
+export function socialOf(e: ParsedEnvironment, given: Readonly<Record<string, string | undefined>>): SocialConfig {
+  if (e.SOCIAL_API_TOKEN === undefined) {
+    rejectUnused(given, ['SOCIAL_API_URL'], 'SOCIAL_API_TOKEN is missing');
+    if (e.SOCIAL_FULL_ARCHIVE) rejectUnused(e, ['SOCIAL_FULL_ARCHIVE'], 'SOCIAL_API_TOKEN is missing');
+  }
   const { protocol, hostname } = new URL(e.SOCIAL_API_URL);
   if (e.SOCIAL_API_TOKEN !== undefined && protocol !== 'https:' && !LOOPBACK.test(hostname))
     throw new FatalError('Bad configuration:\n  SOCIAL_API_URL: needs https, except on loopback');

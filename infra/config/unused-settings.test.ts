@@ -15,6 +15,17 @@ describe('settings that would have no effect', () => {
     ['OIDC_CLIENT_ID', 'odds', 'OIDC_ISSUER is missing'],
     ['OIDC_CLIENT_SECRET', 'secret', 'OIDC_ISSUER is missing'],
     ['POLYGON_WS_URL', 'wss://node.example', 'POLYGON_RPC_URL is missing'],
+    ['CHAIN_START_BLOCK', '0', 'POLYGON_RPC_URL is missing'],
+    ['RTDS_URL', 'wss://prices.example', 'POLYGON_RPC_URL is missing'],
+    ['GAMMA_URL', 'https://catalogue.example', 'POLYGON_RPC_URL is missing'],
+    ['ORDERBOOK_WS_URL', 'wss://books.example', 'POLYGON_RPC_URL is missing'],
+    ['ORDERBOOK_REST_URL', 'https://books.example', 'POLYGON_RPC_URL is missing'],
+    ['MAIL_FROM', 'a@b.example', 'SMTP_URL is missing'],
+    ['SCHEMA_REGISTRY_USER', 'odds', 'SCHEMA_REGISTRY_URL is missing'],
+    ['SCHEMA_REGISTRY_PASSWORD', 'secret', 'SCHEMA_REGISTRY_URL is missing'],
+    ['SOCIAL_FULL_ARCHIVE', '1', 'SOCIAL_API_TOKEN is missing'],
+    ['SOCIAL_API_URL', 'https://posts.example/2', 'SOCIAL_API_TOKEN is missing'],
+    ['CLICKHOUSE_CLUSTER', 'main', 'CLICKHOUSE_URL is missing'],
   ])('are rejected: %s=%s, although %s', (name, value, reason) => {
     expect(() => loadConfig({ [name]: value })).toThrow(FatalError);
     expect(() => loadConfig({ [name]: value })).toThrow(`Bad configuration:\n  ${name}: given, although ${reason}`);
@@ -33,6 +44,15 @@ describe('settings that would have no effect', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('are rejected when live input is selected: RECORDED_HISTORY_ONLY', () => {
+    const node = { POLYGON_RPC_URL: 'https://node.example' };
+    expect(() => loadConfig({ ...node, RECORDED_HISTORY_ONLY: '1' })).toThrow(
+      'RECORDED_HISTORY_ONLY: given, although POLYGON_RPC_URL selects live input',
+    );
+    expect(loadConfig({ ...node, RECORDED_HISTORY_ONLY: '0' }).sources.mode).toBe('live');
+    expect(loadConfig({ RECORDED_HISTORY_ONLY: '1', SOCIAL_FULL_ARCHIVE: '0' }).sources.mode).toBe('recorded');
   });
 
   it('are accepted with the setting that they belong to', () => {

@@ -1,6 +1,6 @@
 import type { Client } from '@confluentinc/schemaregistry/dist/schemaregistry-client.js';
 import { z } from 'zod';
-import type { SchemaRegistryConfig } from '../config/config.js';
+import type { SchemaRegistryConfig } from '../config/schema-registry-config.js';
 import { FatalError, RetryableError } from '../errors.js';
 
 export interface SubjectVersion {

@@ -6,7 +6,7 @@ import { AvroDeserializer, AvroSerializer } from '@confluentinc/schemaregistry/d
 import { SerdeType, SubjectNameStrategyType } from '@confluentinc/schemaregistry/dist/serde/serde.js';
 import avsc from 'avsc';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { SchemaRegistryConfig } from '../../infra/config/config.js';
+import type { SchemaRegistryConfig } from '../../infra/config/schema-registry-config.js';
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import type { Log, LogRecord } from '../../infra/log/port.js';
 import { openEventLog, openSchemaIds } from '../../infra/registry/open-event-log.js';
