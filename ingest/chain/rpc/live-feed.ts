@@ -10,7 +10,7 @@ import { backoffMs, type RetryPolicy } from './retry-policy.js';
 import { openRpcSocket, type RpcSocket } from './socket.js';
 
 export interface LiveFeedOptions {
-  /** After this time without a head the subscription counts as dead and the feed reconnects. */
+  /** After this time without a new head the subscription counts as dead and the feed reconnects. */
   readonly staleMs: number;
   readonly socketTimeoutMs: number;
   readonly reconnect: RetryPolicy;
@@ -35,10 +35,13 @@ const liveFeedDefaults: LiveFeedOptions = {
 
 /** Maximum number of heads in the queue; beyond it only the newest is kept (gaps are filled by parent hash). */
 const MAX_HEADS = 8;
+/** Delivered heads that are recognised when the node repeats them. */
+const MAX_DELIVERED = 256;
 
 /**
  * Events of the node's head: newHeads triggers, the logs of each block are read by block hash, and the finalised block is read with every
- * head. Reconnects without a limit; after each connect the current head is sent immediately, so that a gap is detected.
+ * head. Reconnects without a limit; after each connect the current head is sent immediately, so that a gap is detected. A head is sent once:
+ * a node that repeats old heads is stuck, and must not appear to be current.
  */
 export function createLiveFeed(deps: {
   wsUrl: string;
@@ -70,6 +73,14 @@ export function createLiveFeed(deps: {
     const stop = new AbortController();
     const signal = AbortSignal.any([outer, stop.signal]);
     let finalized = -1;
+    const delivered = new Set<Hex>();
+    const markDelivered = (hash: Hex) => {
+      delivered.add(hash);
+      for (const oldest of delivered) {
+        if (delivered.size <= MAX_DELIVERED) break;
+        delivered.delete(oldest);
+      }
+    };
 
     const readHead = async (hash: Hex) => {
       for (let attempt = 1; attempt <= options.headAttempts && !signal.aborted; attempt += 1) {
@@ -119,6 +130,10 @@ export function createLiveFeed(deps: {
       const work = async () => {
         for (let next = heads.shift(); next !== undefined && !signal.aborted; next = heads.shift()) {
           const { header, seenAtMs } = next;
+          if (delivered.has(header.hash)) {
+            await readFinality(header.number);
+            continue;
+          }
           try {
             const [block] = await Promise.all([readHead(header.hash), readFinality(header.number)]);
             if (block === null) {
@@ -126,6 +141,7 @@ export function createLiveFeed(deps: {
               logger.warn({ block: header.number }, 'the node announced a block it does not have');
               continue;
             }
+            markDelivered(block.hash);
             queue.push({ type: 'head', block, seenAtMs });
             if (!healthy) queue.push({ type: 'connected', connected: true, detail: `connected to ${host}` });
             healthy = true;
@@ -139,10 +155,13 @@ export function createLiveFeed(deps: {
         working = null;
       };
       const onHeader = (header: Header) => {
-        received += 1;
-        lastHeadMs = now();
+        const seenAtMs = now();
+        if (!delivered.has(header.hash)) {
+          received += 1;
+          lastHeadMs = seenAtMs;
+        }
         newest = Math.max(newest, header.number);
-        heads.push({ header, seenAtMs: lastHeadMs });
+        heads.push({ header, seenAtMs });
         if (heads.length > MAX_HEADS) heads = heads.slice(-1);
         working ??= work();
       };

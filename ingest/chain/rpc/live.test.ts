@@ -87,6 +87,24 @@ describe('live', () => {
     await live.until(() => live.heads().includes(3));
   });
 
+  it('reconnects when the node only repeats old heads, and sends each head once', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(
+      sourceOf(fake, { live: { staleMs: 60, reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source,
+    );
+    await live.until(() => live.heads().includes(2));
+    const repeating = setInterval(() => {
+      for (const block of fake.blocks.slice(-2)) fake.announce(block);
+    }, 5);
+    const lost = () => live.events.filter((event) => event.type === 'connected' && !event.connected);
+    await live.until(() => lost().length > 1);
+    clearInterval(repeating);
+    expect(lost()[0]).toMatchObject({ detail: expect.stringContaining('no head for 60 ms') });
+    expect(live.heads().toSorted()).toEqual([1, 2]);
+    fake.announce(fake.mine());
+    await live.until(() => live.heads().includes(3));
+  });
+
   it('requests the head when a log arrives before its head', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake, { live: { hintDelayMs: 5 } }).source);
