@@ -70,9 +70,16 @@ export function parseHeader(value: unknown): Header | null {
   };
 }
 
+/** The header, or null for null. Throws RpcError when it is of another block than the requested one. */
+export function parseHeaderOf(requested: Hex | number, value: unknown): Header | null {
+  const header = parseHeader(value);
+  if (header === null || header.hash === requested || header.number === requested) return header;
+  throw new RpcError(`The node returned block ${header.number} (${header.hash}) instead of ${requested}`);
+}
+
 /**
  * Logs ascending by index with lower-case addresses, without removed logs and those that `skips` matches. Throws RpcError when the value is
- * not a list of logs.
+ * not a list of logs, or has one twice.
  */
 export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
   if (!Array.isArray(value)) throw new RpcError('The node returned a value that is not a list of logs');
@@ -86,7 +93,13 @@ export function parseLogs(value: unknown, skips: LogFilter['skips']): RpcLog[] {
     const normalized = lowerCased(log) ? log : { ...log, address: log.address.toLowerCase() as Hex };
     if (!skips(normalized)) logs.push(normalized);
   }
-  return logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+  logs.sort((a, b) => Number(a.blockNumber) - Number(b.blockNumber) || Number(a.logIndex) - Number(b.logIndex));
+  const twice = logs.find((log, i) => {
+    const before = logs[i - 1];
+    return Number(before?.blockNumber) === Number(log.blockNumber) && Number(before?.logIndex) === Number(log.logIndex);
+  });
+  if (twice !== undefined) throw new RpcError(`The node returned log ${Number(twice.logIndex)} of a block twice`);
+  return logs;
 }
 
 function checkContent(log: RpcLog): void {
@@ -126,6 +139,9 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
     error instanceof RpcError && /unknown block|block not found|header not found|not found/i.test(error.message);
   const admitsLogs = createBloomCheck(deps.filter.addresses);
   const blockOf = (header: Header, raw: unknown, logs: readonly RpcLog[]): SourceBlock => {
+    for (const log of logs)
+      if (log.blockHash.toLowerCase() !== header.hash || Number(log.blockNumber) !== header.number)
+        throw new RpcError(`The node returned a log of another block than ${header.number} (${header.hash})`);
     const isSuspect = logs.length === 0 && admitsLogs((raw as { logsBloom?: unknown }).logsBloom);
     return { ...joinBlock(header, logs), ...(isSuspect && { logsMayBeMissing: true }) };
   };
@@ -133,7 +149,7 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
 
   const byHash = async (hash: Hex): Promise<SourceBlock | null> => {
     const [block, logs] = await client.batch([{ method: 'eth_getBlockByHash', params: [hash, false] }, logsOf(hash)]);
-    const header = parseHeader(unwrap(block));
+    const header = parseHeaderOf(hash, unwrap(block));
     if (header === null || unknownBlock(logs)) return null;
     return blockOf(header, block, parseLogs(unwrap(logs), skips));
   };
@@ -142,10 +158,13 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
 
   return {
     byHash,
-    header: async (tag) => parseHeader(await rawHeader(tag)),
+    async header(tag) {
+      const raw = await rawHeader(tag);
+      return typeof tag === 'number' ? parseHeaderOf(tag, raw) : parseHeader(raw);
+    },
     async byNumber(number) {
       const raw = await rawHeader(number);
-      const found = parseHeader(raw);
+      const found = parseHeaderOf(number, raw);
       if (found === null) return null;
       try {
         const logs = await client.request('eth_getLogs', [{ ...filter, blockHash: found.hash }]);
@@ -160,7 +179,7 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
       );
       return responses.map((response, index) => {
-        const found = parseHeader(unwrap(response));
+        const found = parseHeaderOf(numbers[index]!, unwrap(response));
         if (found === null) throw new RpcError(`The node does not have block ${numbers[index]}`);
         return found;
       });

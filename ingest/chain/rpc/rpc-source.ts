@@ -2,7 +2,15 @@ import { FatalError, RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import type { ChainSource, Hex, HistoryRange, RpcLog, SourceBlock } from '../source.js';
-import { addressFilter, createBlockReader, joinBlock, type LogFilter, parseLogs, toHex } from './blocks.js';
+import {
+  addressFilter,
+  createBlockReader,
+  joinBlock,
+  type LogFilter,
+  parseHeaderOf,
+  parseLogs,
+  toHex,
+} from './blocks.js';
 import { createFinality } from './finality.js';
 import { createRpcClient } from './http-client.js';
 import { createLiveFeed, type LiveFeedOptions } from './live-feed.js';
@@ -100,7 +108,7 @@ export function createRpcSource(deps: {
       { method: 'eth_getBlockByNumber', params: [toHex(toBlock), false] },
     ]);
     for (const reply of [logs, last]) if (reply instanceof RpcError) throw reply;
-    if (last === null) throw new RpcError(`The node does not have block ${toBlock} yet`);
+    if (parseHeaderOf(toBlock, last) === null) throw new RpcError(`The node does not have block ${toBlock} yet`);
     const byNumber = new Map<number, RpcLog[]>();
     for (const log of parseLogs(logs, filter.skips)) {
       const number = Number(log.blockNumber);
