@@ -20,16 +20,3 @@ export const newPasswordField = z
 export const passwordField = z
   .string({ error: 'Invalid password. Use a string.' })
   .max(MAX_PASSWORD_LENGTH, `Invalid password. Use at most ${MAX_PASSWORD_LENGTH} characters.`);
-
-export const BODY_ERROR = 'Request body must be a JSON object.';
-
-const MAX_SHOWN_NAME = 80;
-
-/** Body of a route of signing in. Other fields are rejected: one that is ignored, such as a password, seems to have an effect. */
-export const signInBody = <S extends z.ZodRawShape>(shape: S) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? `Unknown field '${issue.keys[0]?.slice(0, MAX_SHOWN_NAME)}'. Use ${Object.keys(shape).join(', ')}`
-        : BODY_ERROR,
-  });

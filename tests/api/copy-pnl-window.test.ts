@@ -253,7 +253,9 @@ describe('POST /v2/copy-pnl/batch', () => {
     expect(await message({ addresses: Array.from({ length: 1_000 }, () => alice) })).toBe(
       'Max 100 addresses per batch.',
     );
-    expect(await message({ addresses: [alice], period: '7d' })).toBe("Unknown field 'period'");
+    expect(await message({ addresses: [alice], period: '7d' })).toBe(
+      "Unknown field 'period'. Use addresses, from, to, include_trades",
+    );
     expect(await message({ addresses: [alice], from: 'x' })).toBe('Invalid from/to');
   });
 });

@@ -3,8 +3,9 @@ import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
 import { accountTerms } from '../../../schemas/plans.js';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
-import { BODY_ERROR, emailField, passwordField } from '../../auth/sign-in-fields.js';
+import { emailField, passwordField } from '../../auth/sign-in-fields.js';
 import { ApiError } from '../../errors/failure.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SignInDeps } from '../auth/deps.js';
 import { requireSession } from '../auth/sessions.js';
@@ -101,7 +102,7 @@ export function createAccountRoutes(
       summary: 'Delete the account',
       description:
         'Revokes all keys, ends all sessions and removes users and copy-PnL pools. Unused packages are lost. `email` must be the one of the user. Needs the password, or a session that began in the last 15 minutes, else 403.',
-      body: z.object({ email: emailField, password: passwordField.optional() }, { error: BODY_ERROR }),
+      body: jsonBody({ email: emailField, password: passwordField.optional() }),
       success: {
         description: 'The account is deleted',
         schema: z.object({ deleted: z.literal(true) }),

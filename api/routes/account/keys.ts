@@ -5,8 +5,8 @@ import { displayedKeyPrefix, hashKey, KEY_PREFIX, newRawKey } from '../../../sch
 import type { Key, Outcome } from '../../../schemas/types.gen.js';
 import { type Decide, unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
-import { BODY_ERROR } from '../../auth/sign-in-fields.js';
 import { ApiError, notFound } from '../../errors/failure.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { requireSession } from '../auth/sessions.js';
@@ -143,7 +143,7 @@ export function createAccountKeyRoutes(deps: {
       jsonOnly: true,
       summary: 'Create a key',
       description: 'Within the number of keys of the plan. The raw key is shown once and stored only as SHA-256.',
-      body: z.object({ name: nameField }, { error: BODY_ERROR }),
+      body: jsonBody({ name: nameField }),
       success: { status: 201, description: 'The key', schema: newKeySchema, example: newKeyExample },
       otherResponses: conflict,
       async handler({ body: { name } }, context) {
@@ -172,7 +172,7 @@ export function createAccountKeyRoutes(deps: {
       jsonOnly: true,
       summary: 'Rename a key',
       params,
-      body: z.object({ name: nameField }, { error: BODY_ERROR }),
+      body: jsonBody({ name: nameField }),
       success: {
         description: 'The new name',
         schema: z.object({ id: z.string(), name: z.string() }),
@@ -196,15 +196,12 @@ export function createAccountKeyRoutes(deps: {
       description:
         'The new key takes over the name and the copy-PnL pool. The replaced key works for `grace_seconds` more, at most 7 days, and can be revoked before.',
       params,
-      body: z.object(
-        {
-          grace_seconds: z
-            .int({ error: 'Invalid grace_seconds. Use a whole number.' })
-            .min(0, 'Invalid grace_seconds. Min 0')
-            .max(MAX_GRACE_S, `Invalid grace_seconds. Max ${MAX_GRACE_S}`),
-        },
-        { error: BODY_ERROR },
-      ),
+      body: jsonBody({
+        grace_seconds: z
+          .int({ error: 'Invalid grace_seconds. Use a whole number.' })
+          .min(0, 'Invalid grace_seconds. Min 0')
+          .max(MAX_GRACE_S, `Invalid grace_seconds. Max ${MAX_GRACE_S}`),
+      }),
       success: { status: 201, description: 'The new key', schema: newKeySchema, example: newKeyExample },
       async handler({ params: { id }, body }, context) {
         const session = requireSession(context.session);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
-import { BODY_ERROR, newPasswordField, passwordField } from '../../auth/sign-in-fields.js';
+import { newPasswordField, passwordField } from '../../auth/sign-in-fields.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SignInDeps } from '../auth/deps.js';
 import { requireSession } from '../auth/sessions.js';
@@ -19,7 +20,7 @@ export function createPasswordRoute(deps: SignInDeps): Route {
     summary: 'Set the password',
     description:
       'Ends all other sessions. Needs the present password, or a session that began in the last 15 minutes, else 403.',
-    body: z.object({ password: newPasswordField, current_password: passwordField.optional() }, { error: BODY_ERROR }),
+    body: jsonBody({ password: newPasswordField, current_password: passwordField.optional() }),
     success: {
       description: 'The password is set',
       schema: z.object({ password_set: z.literal(true) }),

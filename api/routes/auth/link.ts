@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { LinkPurpose } from '../../../schemas/types.gen.js';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { hashToken, newToken } from '../../auth/session.js';
-import { emailField, signInBody } from '../../auth/sign-in-fields.js';
+import { emailField } from '../../auth/sign-in-fields.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SignInDeps } from './deps.js';
 import { throttled } from './responses.js';
@@ -72,7 +73,7 @@ export function createLinkRoutes(deps: SignInDeps): readonly Route[] {
       jsonOnly: true,
       summary,
       description: `${description} The response is the same for every address.`,
-      body: signInBody({ email: emailField }),
+      body: jsonBody({ email: emailField }),
       success: {
         status: 202,
         description: 'Accepted',

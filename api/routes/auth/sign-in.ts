@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { unexpectedRejection } from '../../accounts/decide.js';
 import { hashToken, isToken } from '../../auth/session.js';
 import { newSession, userAuthor } from '../../auth/sessions.js';
-import { emailField, newPasswordField, passwordField, signInBody } from '../../auth/sign-in-fields.js';
+import { emailField, newPasswordField, passwordField } from '../../auth/sign-in-fields.js';
 import { ApiError } from '../../errors/failure.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 import type { SignInDeps } from './deps.js';
 import { throttled } from './responses.js';
@@ -32,7 +33,7 @@ export function createSignInRoutes(deps: SignInDeps): readonly Route[] {
       path: '/v1/auth/sign-in',
       summary: 'Sign in by password',
       description: '10 attempts per email and 30 per client address in 15 minutes.',
-      body: signInBody({ email: emailField, password: passwordField }),
+      body: jsonBody({ email: emailField, password: passwordField }),
       success: signedIn,
       otherResponses: rejected(WRONG_PASSWORD),
       async handler({ body: { email, password } }, { clientIp, nowMs }) {
@@ -65,7 +66,7 @@ export function createSignInRoutes(deps: SignInDeps): readonly Route[] {
       summary: 'Sign in by a mailed link',
       description:
         '`token` is what follows `#` in the link. `password` becomes the password of the account and ends its other sessions; a link to reset the password requires it.',
-      body: signInBody({
+      body: jsonBody({
         token: z.string({ error: 'Invalid token. Use a string.' }).max(100),
         password: newPasswordField.optional(),
       }),

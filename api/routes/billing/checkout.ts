@@ -5,9 +5,9 @@ import { usagePackages } from '../../../schemas/packages.js';
 import type { Checkout } from '../../../schemas/types.gen.js';
 import { type Decide, unexpectedRejection } from '../../accounts/decide.js';
 import { userAuthor } from '../../auth/sessions.js';
-import { BODY_ERROR } from '../../auth/sign-in-fields.js';
 import type { PaymentProvider } from '../../billing/port.js';
 import { ApiError, notFound } from '../../errors/failure.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { requireSession } from '../auth/sessions.js';
 import { meterField } from './packages.js';
@@ -42,16 +42,13 @@ export function createCheckoutRoutes(deps: {
       summary: 'Buy usage packages',
       description:
         'Opens a checkout at the payment provider; send the browser to `url`. Capacity is added when the provider has confirmed the payment.',
-      body: z.object(
-        {
-          meter: meterField,
-          count: z
-            .int({ error: 'Invalid count. Use a whole number.' })
-            .min(1, 'Invalid count. Min 1')
-            .max(MAX_COUNT, `Invalid count. Max ${MAX_COUNT}`),
-        },
-        { error: BODY_ERROR },
-      ),
+      body: jsonBody({
+        meter: meterField,
+        count: z
+          .int({ error: 'Invalid count. Use a whole number.' })
+          .min(1, 'Invalid count. Min 1')
+          .max(MAX_COUNT, `Invalid count. Max ${MAX_COUNT}`),
+      }),
       success: {
         status: 201,
         description: 'The checkout',
@@ -109,10 +106,10 @@ export function createCheckoutRoutes(deps: {
       path: '/v1/account/packages/test-payment',
       summary: 'End a checkout of the test provider',
       description: 'Only where payments are configured as `test`: confirms or cancels a checkout without money.',
-      body: z.object(
-        { checkout_id: z.uuid('Invalid checkout_id. Use the id of a checkout.'), action: z.enum(['pay', 'cancel']) },
-        { error: BODY_ERROR },
-      ),
+      body: jsonBody({
+        checkout_id: z.uuid('Invalid checkout_id. Use the id of a checkout.'),
+        action: z.enum(['pay', 'cancel']),
+      }),
       success: {
         description: 'What became of the checkout',
         schema: z.object({ checkout_id: z.string(), status: z.enum(['paid', 'expired']) }),

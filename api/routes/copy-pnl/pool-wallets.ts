@@ -7,6 +7,7 @@ import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { ApiError } from '../../errors/failure.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { common, requireCaller } from './pool-common.js';
@@ -24,7 +25,7 @@ export interface PoolDeps {
   readonly rateLimitStore: RateLimitStore;
 }
 
-const bodySchema = z.object(
+const bodySchema = jsonBody(
   {
     addresses: z
       .array(
@@ -37,7 +38,7 @@ const bodySchema = z.object(
       .max(MAX, TOO_MANY)
       .meta({ description: `Wallets, any letter case; at most ${MAX}. A repeated one counts once.` }),
   },
-  { error: INVALID_BODY },
+  { notAnObject: INVALID_BODY },
 );
 
 /** Throws if the accounts processor rejected the command: the key was revoked after the request was admitted. */

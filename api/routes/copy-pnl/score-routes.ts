@@ -6,6 +6,7 @@ import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import type { ScoreReader } from '../../copy-pnl/score-reader.js';
 import { copyWindow } from '../../copy-pnl/window.js';
 import { flagParam, usdParam, walletParam } from '../../http/chain-params.js';
+import { jsonBody } from '../../http/json-body.js';
 import { integerParam } from '../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
@@ -64,7 +65,7 @@ const address = z
   })
   .meta({ type: 'string' });
 
-const batchBody = z.strictObject(
+const batchBody = jsonBody(
   {
     addresses: z
       .array(address, { error: INVALID_BODY })
@@ -77,7 +78,7 @@ const batchBody = z.strictObject(
       .optional()
       .meta({ description: `Adds the first ${MAX_TRADES_PER_BATCH_WALLET} trades of each wallet.` }),
   },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? `Unknown field '${issue.keys[0]}'` : INVALID_BODY) },
+  { notAnObject: INVALID_BODY },
 );
 
 /** GET /v2/copy-pnl/{wallet} and POST /v2/copy-pnl/batch: scores over any window. */

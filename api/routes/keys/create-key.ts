@@ -5,6 +5,7 @@ import { commonLimits, plans } from '../../../schemas/plans.js';
 import type { Decide } from '../../accounts/decide.js';
 import { clientNetwork } from '../../auth/client-ip.js';
 import { ApiError } from '../../errors/failure.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 
 const MAX_NAME = 100;
@@ -19,19 +20,14 @@ export interface CreateKeyDeps {
   readonly addressSecret: string;
 }
 
-const bodySchema = z
-  .object(
-    {
-      name: z
-        .string({ error: 'Invalid name. Use a string.' })
-        .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
-        .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.')
-        .nullish()
-        .meta({ description: 'Label of the key. Default `unnamed`.' }),
-    },
-    { error: 'Request body must be a JSON object.' },
-  )
-  .optional();
+const bodySchema = jsonBody({
+  name: z
+    .string({ error: 'Invalid name. Use a string.' })
+    .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
+    .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.')
+    .nullish()
+    .meta({ description: 'Label of the key. Default `unnamed`.' }),
+}).optional();
 
 /** Networks that have used their daily quota: rejected without a command. Only a shortcut: the accounts processor decides. */
 function createExhaustedNetworks() {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
+import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
@@ -28,29 +29,26 @@ const PER_MINUTE: FeatureLimit = {
 const invalidSql = 'Invalid sql. Send the text of one statement.';
 const invalidFormat = `Invalid format. Use: ${Object.keys(sqlFormats).join(', ')}`;
 const invalidRows = `Invalid max_rows. Use 1 to ${MAX_ROWS}`;
-const bodySchema = z.strictObject(
-  {
-    sql: z
-      .string({ error: invalidSql })
-      .max(MAX_SQL, `Invalid sql. Max ${MAX_SQL} characters.`)
-      .refine((text) => text.trim() !== '', invalidSql)
-      .meta({
-        description: `One statement: SELECT, SHOW, DESCRIBE, EXPLAIN or EXISTS on the views of docs/SQL.md, without FORMAT. At most ${MAX_SQL} characters.`,
-        examples: ['SELECT day, matches, match_usd FROM volume_days ORDER BY day'],
-      }),
-    format: z
-      .enum(Object.keys(sqlFormats) as [SqlFormat, ...SqlFormat[]], { error: invalidFormat })
-      .default('json')
-      .meta({ description: 'Format of the result. CSV has a line with the names of the columns.' }),
-    max_rows: z
-      .int({ error: invalidRows })
-      .min(1, invalidRows)
-      .max(MAX_ROWS, invalidRows)
-      .default(DEFAULT_ROWS)
-      .meta({ description: 'JSON only: rows that are returned. CSV and Parquet have all rows.' }),
-  },
-  { error: (issue) => (issue.code === 'unrecognized_keys' ? undefined : 'Request body must be a JSON object.') },
-);
+const bodySchema = jsonBody({
+  sql: z
+    .string({ error: invalidSql })
+    .max(MAX_SQL, `Invalid sql. Max ${MAX_SQL} characters.`)
+    .refine((text) => text.trim() !== '', invalidSql)
+    .meta({
+      description: `One statement: SELECT, SHOW, DESCRIBE, EXPLAIN or EXISTS on the views of docs/SQL.md, without FORMAT. At most ${MAX_SQL} characters.`,
+      examples: ['SELECT day, matches, match_usd FROM volume_days ORDER BY day'],
+    }),
+  format: z
+    .enum(Object.keys(sqlFormats) as [SqlFormat, ...SqlFormat[]], { error: invalidFormat })
+    .default('json')
+    .meta({ description: 'Format of the result. CSV has a line with the names of the columns.' }),
+  max_rows: z
+    .int({ error: invalidRows })
+    .min(1, invalidRows)
+    .max(MAX_ROWS, invalidRows)
+    .default(DEFAULT_ROWS)
+    .meta({ description: 'JSON only: rows that are returned. CSV and Parquet have all rows.' }),
+});
 
 const resultSchema = z.object({
   meta: z

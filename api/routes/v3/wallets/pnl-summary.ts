@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
+import { jsonBody } from '../../../http/json-body.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { emptyPnlSummary, type PnlReader, type WalletSummaries } from '../../../pnl/reader.js';
 import { v3 } from '../params.js';
@@ -71,14 +72,17 @@ export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly
     reads: ['positions', 'pnl'],
     summary: 'Summaries of up to 100 wallets',
     description: 'In the requested order. A repeated wallet is listed once; a wallet without history has zeros.',
-    body: z.object(
+    body: jsonBody(
       {
         wallets: z
           .array(v3.address, { error: 'invalid wallets: use a list of addresses' })
           .min(1, 'invalid wallets: name at least one')
           .max(MAX_WALLETS, TOO_MANY),
       },
-      { error: 'invalid body: use an object with wallets' },
+      {
+        notAnObject: 'invalid body: use an object with wallets',
+        unknownField: (name, advice) => `unknown field '${name}': use ${advice}`,
+      },
     ),
     success: {
       description: 'The summaries',
