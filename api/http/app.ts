@@ -17,7 +17,7 @@ import { isBillable, type MeterRequest } from '../metering/port.js';
 import { rejectUntilReady } from '../readiness/reject-until-ready.js';
 import type { TableProgress } from '../readiness/table-progress.js';
 import { cors, requestIdOf, requestIds, secureHeaders } from './headers.js';
-import type { Reply, Route } from './route.js';
+import { BODY_LIMIT_BYTES, type Reply, type Route } from './route.js';
 import { guardHost, guardWrites } from './site-guards.js';
 
 export interface AppDeps {
@@ -46,7 +46,6 @@ export interface AppDeps {
   readonly pages?: (app: Express) => void;
 }
 
-const BODY_LIMIT_BYTES = 16 * 1024;
 const RETRY_AFTER_S = 2;
 const JSON_TYPE = 'application/json';
 const BUCKETS_S = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];

@@ -15,6 +15,9 @@ import {
   validateAliases,
 } from './query-parameters.js';
 
+/** Largest body of a route that sets no other limit. */
+export const BODY_LIMIT_BYTES = 16 * 1024;
+
 /** Properties of the request besides its inputs. */
 export interface RequestContext {
   /** Path template of the route. */
@@ -82,7 +85,7 @@ interface RouteCommon {
   readonly jsonOnly?: boolean;
   /** The body is not parsed: the handler gets its bytes, for a signature. */
   readonly rawBody?: true;
-  /** Largest body in bytes; default: 16 KiB. */
+  /** Largest body in bytes; default: BODY_LIMIT_BYTES. */
   readonly bodyLimitBytes?: number;
   /** Also counts in the trade-history bucket. */
   readonly isHeavy?: boolean;

@@ -4,7 +4,7 @@ import { commonLimits, missingFeatureStatus, plans } from '../../schemas/plans.j
 import { renderFailure } from '../errors/error-formats.js';
 import type { Failure } from '../errors/failure.js';
 import type { Aliases } from '../http/query-parameters.js';
-import { errorSchema, type ResponseSpec, type Route } from '../http/route.js';
+import { BODY_LIMIT_BYTES, errorSchema, type ResponseSpec, type Route } from '../http/route.js';
 import { describeFields } from './describe-fields.js';
 import { recordedExample } from './recorded-examples.js';
 import { sqlStatements } from './sql-statements.js';
@@ -127,7 +127,12 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
       'Too many requests.',
       { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: commonLimits.sessionRequestsPerMinute },
     ]);
-  } else if (route.auth !== 'none') {
+  } else if (route.auth === 'none') {
+    list.push([
+      'Too many requests of this client address.',
+      { kind: 'rate_limited', retryAtMs: nowMs + 12_000, nowMs, limitPerMinute: commonLimits.keylessPerMinute },
+    ]);
+  } else {
     const unreadable =
       route.auth !== 'optional' ? 'No key, or not shaped like one.' : 'A key that is not shaped like one.';
     list.push([unreadable, { kind: 'missing_key' }]);
@@ -145,7 +150,13 @@ function commonFailures(route: Route, upgradeUrl: string): readonly (readonly [s
   if (route.jsonOnly === true) {
     list.push(['The content type is not JSON.', { kind: 'wrong_content_type', expected: 'application/json' }]);
   }
-  if (route.method !== 'get') {
+  if (route.body !== null || route.rawBody === true) {
+    list.push([
+      'The body is too large.',
+      { kind: 'body_too_large', limitBytes: route.bodyLimitBytes ?? BODY_LIMIT_BYTES },
+    ]);
+  }
+  if (route.method !== 'get' || route.auth === 'session') {
     const message = 'Requests of web pages from another origin are not allowed here.';
     list.push(['The request comes from a web page of another origin.', { kind: 'forbidden', message }]);
   }

@@ -697,6 +697,21 @@ describe('pages', () => {
     const trades = document.paths['/v3/trades']?.get;
     expect(Object.keys(trades?.responses ?? {})).toEqual(['200', '400', '401', '402', '403', '429', '500', '503']);
     expect(trades?.security).toHaveLength(3);
+    // Requests without a key are limited by address, bodies by size, and other origins may not read what a session reads.
+    for (const route of api.service.routes) {
+      const { responses } = document.paths[route.path]?.[route.method] ?? { responses: {} };
+      expect(Object.keys(responses), `${route.method} ${route.path}`).toEqual(
+        expect.arrayContaining([
+          '429',
+          ...(route.body === null && route.rawBody !== true ? [] : ['413']),
+          ...(route.auth === 'session' ? ['403'] : []),
+        ]),
+      );
+    }
+    expect(document.paths['/healthz']?.get?.responses['429']).toMatchObject({
+      description: 'Too many requests of this client address.',
+      headers: { 'retry-after': {} },
+    });
     expect(trades?.parameters.map((parameter) => parameter.name)).toEqual([
       'after',
       'before',
