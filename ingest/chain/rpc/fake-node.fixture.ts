@@ -29,6 +29,8 @@ export async function startFakeNode(options: {
   length?: number;
   override?: (request: Request) => Reply | undefined;
   noBatches?: boolean;
+  /** Largest batch; larger ones are rejected with this status. */
+  batchLimit?: { readonly calls: number; readonly status: number };
   /** Bloom filter of the header of a block; headers have none by default. */
   bloomAt?: (number: number) => Hex;
   /** Unix seconds of block 0, and between two blocks. */
@@ -41,6 +43,7 @@ export async function startFakeNode(options: {
 }) {
   const blocks: FakeBlock[] = [];
   const seen: Request[] = [];
+  const batches: number[] = [];
   const sockets = new Set<WebSocket>();
   const subscriptions: { socket: WebSocket; id: Hex; params: readonly unknown[] }[] = [];
   let finalized: number | null = null;
@@ -119,6 +122,12 @@ export async function startFakeNode(options: {
       );
       return;
     }
+    const { calls = Number.POSITIVE_INFINITY, status = 0 } = options.batchLimit ?? {};
+    if (Array.isArray(body)) batches.push(body.length);
+    if (Array.isArray(body) && body.length > calls) {
+      response.writeHead(status).end('no');
+      return;
+    }
     const replies = (Array.isArray(body) ? body : [body]).map((one) => ({ id: one.id, reply: reply(one) }));
     const rejected = replies.find(({ reply: one }) => 'status' in one)?.reply;
     if (rejected !== undefined && 'status' in rejected) {
@@ -155,6 +164,8 @@ export async function startFakeNode(options: {
     wsUrl: `ws://127.0.0.1:${port}`,
     blocks,
     seen,
+    /** Number of calls of each batch, rejected ones too. */
+    batches,
     mine,
     fork: (depth: number) => {
       blocks.length -= depth;

@@ -38,6 +38,8 @@ describe('history over a node with limits', () => {
         (spanOf(request) ?? 0) > 6 ? { error: { code: -32000, message: 'block range is too wide' } } : undefined,
     ],
     ['HTTP 413', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 413 } : undefined)],
+    ['HTTP 400', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 400 } : undefined)],
+    ['HTTP 500', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 500 } : undefined)],
   ];
   it.each(cases)('%s: reads every log once, in order', async (_name, bend) => {
     let fake: FakeNode | null = null;
@@ -147,5 +149,38 @@ describe('history over a node with limits', () => {
     const fake = await node({ length: 30, logsAt: () => 1, noBatches: true });
     const { source } = sourceOf(fake);
     expect(await historyOf(source, 0, 29)).toHaveLength(30);
+  });
+
+  it.each([400, 413, 500])(
+    'divides a batch that the node rejects with %i, and sends smaller ones from then on',
+    async (status) => {
+      const fake = await node({ length: 60, logsAt: () => 1, batchLimit: { calls: 10, status } });
+      const { source } = sourceOf(fake, { ranges: { startBlocks: 30, maxBlocks: 30, inFlight: 1 } });
+      expect(await historyOf(source, 0, 59)).toHaveLength(60);
+      // A range with its last header, its headers, the next range, its headers in parts.
+      expect(fake.batches).toEqual([2, 30, 15, 7, 8, 15, 7, 8, 2, 7, 7, 7, 7, 2]);
+    },
+  );
+
+  it('sends single requests to a node that rejects every batch with 400', async () => {
+    const fake = await node({ length: 30, logsAt: () => 1, batchLimit: { calls: 1, status: 400 } });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 10, maxBlocks: 10 } });
+    expect(await historyOf(source, 0, 29)).toHaveLength(30);
+    expect(fake.batches).toEqual([2]);
+  });
+
+  it('requests little from a node that is down', async () => {
+    let isDown = false;
+    const fake = await node({
+      length: 60,
+      logsAt: () => 1,
+      override: ({ method }) => {
+        isDown ||= method === 'eth_getLogs' && fake.batches.length > 0;
+        return isDown ? { status: 500 } : undefined;
+      },
+    });
+    const { source } = sourceOf(fake, { retryPolicy: { attempts: 1, baseMs: 1, maxMs: 1 } });
+    await expect(historyOf(source, 0, 59)).rejects.toThrow(RetryableError);
+    expect(fake.seen.length).toBeLessThan(20);
   });
 });

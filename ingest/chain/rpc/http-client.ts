@@ -24,6 +24,8 @@ interface RpcResponse {
 }
 
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** Statuses with which a node may reject a whole batch for its size, or for one of its calls. */
+const DIVIDED_STATUSES: ReadonlySet<unknown> = new Set([400, 413, 500]);
 /** Upper bound of a Retry-After delay that a node requests. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
@@ -43,7 +45,8 @@ export function createRpcClient(options: {
   batchSize?: number;
 }): RpcClient {
   const timeoutMs = options.timeoutMs ?? 20_000;
-  const batchSize = options.batchSize ?? 50;
+  /** Halved when the node accepts only smaller batches. */
+  let batchSize = options.batchSize ?? 50;
   const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: MAX_RESPONSE_BYTES, timeout: 0 });
   const requests = options.metrics.counter('chain_rpc_requests_total', 'JSON-RPC requests', ['method']);
   const errors = options.metrics.counter('chain_rpc_errors_total', 'Failed JSON-RPC requests', ['method', 'kind']);
@@ -109,6 +112,21 @@ export function createRpcClient(options: {
   const settled = (calls: readonly RpcCall[]) =>
     Promise.all(calls.map((call) => single(call).catch((error: RpcError) => error)));
 
+  /** Sends a batch that the node rejected as two. A call that fails alone with the same status is the cause, or the node is down: it throws. */
+  const divided = async (calls: readonly RpcCall[], failure: RpcError): Promise<unknown[]> => {
+    const half = calls.length >> 1;
+    const out: unknown[] = [];
+    for (const part of [calls.slice(0, half), calls.slice(half)]) {
+      const replies = part.length > 1 ? await together(part) : await settled(part);
+      for (const reply of replies) {
+        if (reply instanceof RpcError && reply.facts.status === failure.facts.status) throw reply;
+        out.push(reply);
+      }
+    }
+    if (half > 1) batchSize = Math.min(batchSize, half);
+    else if (failure.facts.status === 400) batching = false;
+    return out;
+  };
   const together = async (calls: readonly RpcCall[]): Promise<unknown[]> => {
     const first = nextId + 1;
     nextId += calls.length;
@@ -118,7 +136,9 @@ export function createRpcClient(options: {
     try {
       responses = await send(body);
     } catch (error) {
-      throw countedAll(calls, error);
+      const failure = countedAll(calls, error);
+      if (!DIVIDED_STATUSES.has(failure.facts.status)) throw failure;
+      return divided(calls, failure);
     }
     if (!Array.isArray(responses)) {
       const failure = countedAll(calls, errorOf((responses ?? {}) as RpcResponse));
@@ -144,10 +164,12 @@ export function createRpcClient(options: {
       if (calls.length === 0) return [];
       if (!batching || calls.length === 1) return settled(calls);
       const out: unknown[] = [];
-      for (let from = 0; from < calls.length; from += batchSize) {
-        const part = calls.slice(from, from + batchSize);
+      for (
+        let part = calls.slice(0, batchSize);
+        part.length > 0;
+        part = calls.slice(out.length, out.length + batchSize)
+      )
         for (const reply of await (batching ? together(part) : settled(part))) out.push(reply);
-      }
       return out;
     },
     close() {
