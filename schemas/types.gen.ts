@@ -257,6 +257,8 @@ export interface Key {
   readonly expires_at_ms: number | null;
   /** hash of the key that replaced it */
   readonly replaced_by: string | null;
+  /** hash of the key with which its series of rotations began, under which limits per key count; null: its own */
+  readonly first_key_hash: string | null;
 }
 
 export interface IpDay {

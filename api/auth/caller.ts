@@ -9,6 +9,8 @@ export interface Caller {
   readonly keyHash: string;
   /** Hash of the key whose copy-PnL pool the key reads: of its successor, once it is replaced. */
   readonly poolKeyHash: string;
+  /** Under which limits per key count: the same before and after a rotation. */
+  readonly limitKeyHash: string;
   readonly plan: Plan;
   /** Limits of the account. */
   readonly terms: PlanTerms;

@@ -12,6 +12,7 @@ export function createKeyDirectory(accounts: Pick<AccountsReadModel, 'lookupKey'
         accountId: account.account_id,
         keyHash: key.key_hash,
         poolKeyHash: key.replaced_by ?? key.key_hash,
+        limitKeyHash: key.first_key_hash ?? key.key_hash,
         plan: account.plan,
         terms,
       };

@@ -11,6 +11,7 @@ it('enforceCopyPnlLimit accepts one request per 5 s and key and returns the rema
     accountId: 'one account',
     keyHash,
     poolKeyHash: keyHash,
+    limitKeyHash: keyHash,
     plan: 'starter' as const,
     terms: plans.starter,
   });

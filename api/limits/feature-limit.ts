@@ -2,7 +2,7 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitStore } from './port.js';
 
-/** A limit of one feature per key, in addition to the account's limits. */
+/** A limit of one feature per key, in addition to the account's limits. A key that replaces another one shares its count. */
 export interface FeatureLimit {
   /** Prefix of the limit's bucket keys. */
   readonly name: string;
@@ -22,7 +22,7 @@ export async function enforceFeatureLimit(
   headers?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const bucket = {
-    key: `${limit.name}:${request.caller?.keyHash ?? ''}`,
+    key: `${limit.name}:${request.caller?.limitKeyHash ?? ''}`,
     limit: limit.requests,
     windowMs: limit.windowMs,
   };

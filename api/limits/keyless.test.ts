@@ -9,7 +9,14 @@ import { listen } from '../http/server.js';
 import { countIfKeyed, limitKeyless } from './keyless.js';
 
 const VALID = 'odds_live_0123456789abcdef0123456789abcdef';
-const CALLER = { accountId: 'a', keyHash: 'h', poolKeyHash: 'h', plan: 'free', terms: plans.free } as const;
+const CALLER = {
+  accountId: 'a',
+  keyHash: 'h',
+  poolKeyHash: 'h',
+  limitKeyHash: 'h',
+  plan: 'free',
+  terms: plans.free,
+} as const;
 
 function setUp(perMinute: number) {
   let nowMs = 1_000_000;

@@ -59,6 +59,15 @@ describe('RotateKey', () => {
     expect(wallets('k2')).toEqual(['0xa', '0xb']);
   });
 
+  it('names the first key of a series of rotations in every later one, also when that key is gone', () => {
+    rotate('k1', 'k2', 0);
+    rotate('k2', 'k3', DAY_MS);
+    expect(key('k1')).toBeUndefined();
+    expect([key('k2'), key('k3')].map((one) => one?.first_key_hash)).toEqual(['k1', 'k1']);
+    createKey('k4');
+    expect(key('k4')?.first_key_hash).toBeNull();
+  });
+
   it('lets both keys change the one pool while the old key works', () => {
     rotate('k1', 'k2', DAY_MS);
     expect(addWallets('k1', ['0xc'])).toBe('ok');

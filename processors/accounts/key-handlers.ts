@@ -5,7 +5,11 @@ import { type AccountsState, entitiesOf, entityOf, openAccount } from './state.j
 
 type NewKey = Pick<CreateKey | CreateFreeKey, 'account_id' | 'key_hash' | 'key_prefix' | 'name'>;
 
-export const newKey = ({ account_id, key_hash, key_prefix, name }: NewKey, atMs: number) => ({
+export const newKey = (
+  { account_id, key_hash, key_prefix, name }: NewKey,
+  atMs: number,
+  firstKeyHash: string | null = null,
+) => ({
   'oddstream.Key': {
     key_hash,
     key_prefix,
@@ -15,6 +19,7 @@ export const newKey = ({ account_id, key_hash, key_prefix, name }: NewKey, atMs:
     created_at_ms: atMs,
     expires_at_ms: null,
     replaced_by: null,
+    first_key_hash: firstKeyHash,
   },
 });
 
@@ -103,7 +108,7 @@ export const keyHandlers: CommandHandlers<'CreateKey' | 'RevokeKey' | 'RenameKey
         id,
         { 'oddstream.Key': { ...key, expires_at_ms: atMs + graceMs, replaced_by: newHash } },
         ...predecessors.map((one) => ({ 'oddstream.Key': { ...one, replaced_by: newHash } })),
-        newKey(successor, atMs),
+        newKey(successor, atMs, key.first_key_hash ?? key.key_hash),
         ...(pool === undefined ? [] : [{ 'oddstream.Pool': { ...pool, key_hash: newHash } }]),
       ),
       removed: pool === undefined ? [] : [entityOf.pool(key.key_hash)],

@@ -602,7 +602,14 @@ describe('/v2/onchain trades/all', () => {
     const tables = createClickHouseTables(api.clickhouse);
     const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
     const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
-    const caller = { accountId: 'a', keyHash: 'k', poolKeyHash: 'k', plan: 'growth', terms: plans.growth } as const;
+    const caller = {
+      accountId: 'a',
+      keyHash: 'k',
+      poolKeyHash: 'k',
+      limitKeyHash: 'k',
+      plan: 'growth',
+      terms: plans.growth,
+    } as const;
     const context = {
       endpoint: '/v2/onchain/wallets/{address}/trades/all',
       requestId: '',

@@ -48,7 +48,9 @@ async function createAccount(): Promise<void> {
   });
   const key_hash = hashKey(key);
   const own = { key_hash, key_prefix: displayedKeyPrefix(key), account_id: 'a', name: 'k', active: true } as const;
-  await accountState(`key:${key_hash}`, { 'oddstream.Key': { ...own, expires_at_ms: null, replaced_by: null, ...at } });
+  await accountState(`key:${key_hash}`, {
+    'oddstream.Key': { ...own, expires_at_ms: null, replaced_by: null, first_key_hash: null, ...at },
+  });
 }
 
 /** Order-book ingest on the log; `stopIngest` ends it as a failure does, without a word. */

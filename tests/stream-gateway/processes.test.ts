@@ -65,6 +65,7 @@ beforeAll(async () => {
       active: true,
       expires_at_ms: null,
       replaced_by: null,
+      first_key_hash: null,
       ...at,
     },
   });

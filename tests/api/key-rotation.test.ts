@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiHarness, startApi } from '../support/api.js';
+import { type SignedIn, signInByLink } from '../support/sign-in.js';
+
+let api: ApiHarness;
+let user: SignedIn;
+beforeAll(async () => {
+  api = await startApi({ nowMs: Date.UTC(2027, 4, 22) });
+  user = await signInByLink(api, 'rotating@desk.example');
+  const { account_id } = (await user.get('/v1/account')).body as { account_id: string };
+  await api.send({ 'oddstream.SetPlan': { account_id, plan: 'starter' } });
+});
+afterAll(() => api.stop());
+
+interface NewKey {
+  readonly id: string;
+  readonly api_key: string;
+}
+const created = async (path: string, body: object): Promise<NewKey> => {
+  const response = await user.send('POST', path, body);
+  expect(response.status).toBe(201);
+  return response.body as NewKey;
+};
+const rotate = ({ id }: NewKey, graceS: number) => created(`/v1/account/keys/${id}/rotate`, { grace_seconds: graceS });
+const remaining = async (key: NewKey) =>
+  Number((await api.get('/v1/crypto/series', key.api_key)).headers.get('x-ratelimit-remaining'));
+
+it('a rotation neither resets nor doubles what was used in a window, and the old key ends with its grace', async () => {
+  const first = await created('/v1/account/keys', { name: 'bot' });
+  const path = `/v2/copy-pnl/0x${'a1'.repeat(20)}`;
+  const status = async (key: NewKey) => (await api.get(path, key.api_key)).status;
+  expect(await remaining(first)).toBe(999);
+  expect(await status(first)).toBe(200);
+  const second = await rotate(first, 60);
+  const third = await rotate(second, 0);
+  expect(await status(third)).toBe(429);
+  expect(await status(first)).toBe(429);
+  expect(await remaining(third)).toBe(995);
+  expect(await remaining(first)).toBe(994);
+  // One request in five seconds for both keys together.
+  api.clock.nowMs += 5_000;
+  expect([await status(third), await status(first)]).toEqual([200, 429]);
+  api.clock.nowMs += 5_000;
+  expect([await status(first), await status(third)]).toEqual([200, 429]);
+  api.clock.nowMs += 49_999;
+  expect((await api.get('/v1/crypto/series', first.api_key)).status).toBe(200);
+  expect((await api.get('/v1/crypto/series', second.api_key)).status).toBe(403);
+  api.clock.nowMs += 1;
+  expect((await api.get('/v1/crypto/series', first.api_key)).status).toBe(403);
+  expect((await api.get('/v1/crypto/series', third.api_key)).status).toBe(200);
+});
