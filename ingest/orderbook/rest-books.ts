@@ -1,5 +1,6 @@
 import { RetryableError } from '../../infra/errors.js';
 import { readText } from '../../infra/http/read-text.js';
+import { parseJson } from '../shared/parse-json.js';
 import { createTokenBucket } from '../shared/token-bucket.js';
 import { decodeBook, type VenueMessage } from './messages.js';
 
@@ -28,7 +29,7 @@ export function createRestBooks(options: { baseUrl: string; perSecond?: number; 
         const text = await readText(response, MAX_BODY_BYTES);
         if (response.status === 404) return null;
         if (!response.ok) throw new Error(`status ${response.status}`);
-        const body: unknown = JSON.parse(text);
+        const body = parseJson(text);
         if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Error('no object');
         const message = decodeBook(body as Record<string, unknown>, Date.now(), reason);
         if (message.assetId !== tokenId) throw new Error(`the book is of token ${message.assetId}`);

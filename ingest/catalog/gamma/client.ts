@@ -2,7 +2,9 @@ import { RetryableError } from '../../../infra/errors.js';
 import { readText } from '../../../infra/http/read-text.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { excerptOf, parseJson } from '../../shared/parse-json.js';
 import { pause } from '../../shared/pause.js';
+import { retryAfterMs } from '../../shared/retry-after.js';
 import { createTokenBucket } from '../../shared/token-bucket.js';
 import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 
@@ -83,14 +85,14 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       status = response.status;
       const text = await readText(response, maxBodyBytes);
       if (response.ok) {
-        const body: unknown = JSON.parse(text);
+        const body = parseJson(text);
         requests.inc({ outcome: 'ok' });
         return { body };
       }
       requests.inc({ outcome: String(status) });
       counts.gamma_hydration_status_errors++;
       if (status !== 408 && status !== 429 && status < 500) {
-        throw new GammaRejectedError(status, `${url.pathname} responded with status ${status}: ${text.slice(0, 200)}`);
+        throw new GammaRejectedError(status, `${url.pathname} responded with status ${status}: ${excerptOf(text)}`);
       }
       return { why: `status ${status}`, waitMs: retryAfterMs(response.headers.get('retry-after')) };
     } catch (error) {
@@ -128,12 +130,4 @@ export function createGammaClient(options: GammaClientOptions): GammaClient {
       }
     },
   };
-}
-
-/** Delay in milliseconds of a Retry-After header (seconds or HTTP date); null when absent or unreadable. */
-function retryAfterMs(header: string | null): number | null {
-  if (header === null) return null;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? null : Math.max(0, at - Date.now());
 }

@@ -119,6 +119,17 @@ describe('createGammaClient', () => {
     expect(await setUp().client.get('/tags', [['limit', '1']], stop.signal)).toEqual([]);
   });
 
+  it('names a web page, and not its text', async () => {
+    const page = '<!DOCTYPE html><title>/key</title>';
+    for (let n = 0; n < 3; n++) server.faults.push({ status: 200, body: page });
+    const { client } = setUp();
+    await expect(client.get('/tags', [], stop.signal)).rejects.toThrow(
+      /^127\.0\.0\.1:\d+\/tags: SyntaxError: a web page instead of JSON \(3 attempts\)$/,
+    );
+    server.faults.push({ status: 403, body: page });
+    await expect(client.get('/tags', [], stop.signal)).rejects.toThrow('/tags responded with status 403: a web page');
+  });
+
   it('counts failed requests by cause: no response, status, body that is not JSON', async () => {
     server.faults.push({ status: 503, body: '' }, { status: 200, body: '<html>' }, { status: 422, body: 'bad order' });
     const { client, counts } = setUp();

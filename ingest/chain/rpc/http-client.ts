@@ -1,6 +1,7 @@
 import { getHttpRpcClient, type HttpRpcClient } from 'viem/utils';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
+import { retryAfterMs } from '../../shared/retry-after.js';
 import { classifyRpcError, RpcError } from './rpc-error.js';
 
 export interface RpcCall {
@@ -23,19 +24,20 @@ interface RpcResponse {
   readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
 }
 
+/** A parsed response; `status`: 413 or 429. */
+interface Sent {
+  readonly reply: unknown;
+  readonly delayMs?: number;
+  readonly status?: number;
+}
+
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** Statuses that count beside a JSON-RPC error: its code and text may say less. */
+const LIMIT_STATUSES: ReadonlySet<number> = new Set([413, 429]);
 /** Statuses with which a node may reject a whole batch for its size, or for one of its calls. */
 const DIVIDED_STATUSES: ReadonlySet<unknown> = new Set([400, 413, 500]);
 /** Upper bound of a Retry-After delay that a node requests. */
 const MAX_RETRY_AFTER_MS = 300_000;
-
-function errorOf(reply: RpcResponse): RpcError {
-  const { code, message, data } = reply.error ?? {};
-  return new RpcError(typeof message === 'string' ? message : 'The node returned an error without a message', {
-    code: typeof code === 'number' ? code : undefined,
-    data,
-  });
-}
 
 export function createRpcClient(options: {
   url: string;
@@ -43,45 +45,77 @@ export function createRpcClient(options: {
   logger: Logger;
   timeoutMs?: number;
   batchSize?: number;
+  maxResponseBytes?: number;
 }): RpcClient {
-  const timeoutMs = options.timeoutMs ?? 20_000;
+  const { timeoutMs = 20_000, maxResponseBytes = MAX_RESPONSE_BYTES } = options;
+  const { host, pathname, search } = new URL(options.url);
+  const secret = `${pathname}${search}`;
   /** Halved when the node accepts only smaller batches. */
   let batchSize = options.batchSize ?? 50;
-  const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: MAX_RESPONSE_BYTES, timeout: 0 });
+  const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: maxResponseBytes, timeout: 0 });
   const requests = options.metrics.counter('chain_rpc_requests_total', 'JSON-RPC requests', ['method']);
   const errors = options.metrics.counter('chain_rpc_errors_total', 'Failed JSON-RPC requests', ['method', 'kind']);
   const underWay = new Set<AbortController>();
   let batching = true;
   let nextId = 1;
 
-  const send = async (body: object | object[]): Promise<unknown> => {
+  /** The text without the path of the URL, which may contain a key. */
+  const redacted = (text: string) => (secret === '/' ? text : text.replaceAll(secret, '/...'));
+  const errorOf = (reply: RpcResponse, { delayMs, status }: Sent): RpcError => {
+    const { code, message, data } = reply.error ?? {};
+    const text = typeof message === 'string' ? message : 'The node returned an error without a message';
+    return new RpcError(redacted(text), {
+      code: typeof code === 'number' ? code : undefined,
+      data,
+      status,
+      retryAfterMs: delayMs,
+    });
+  };
+
+  const send = async (body: object | object[]): Promise<Sent> => {
     const controller = new AbortController();
     underWay.add(controller);
     let timedOut = false;
+    let delayMs: number | undefined;
+    let limit: number | undefined;
+    let isPage = false;
     const timer = setTimeout(() => {
       timedOut = true;
       controller.abort();
     }, timeoutMs);
     try {
-      return await http.request({ body: body as never, fetchOptions: { signal: controller.signal } });
+      const reply = await http.request({
+        body: body as never,
+        fetchOptions: { signal: controller.signal },
+        onResponse({ headers, status }) {
+          limit = LIMIT_STATUSES.has(status) ? status : undefined;
+          const requested = retryAfterMs(headers.get('retry-after'));
+          delayMs = requested === null ? undefined : Math.min(requested, MAX_RETRY_AFTER_MS);
+          isPage = /\bhtml\b/i.test(headers.get('content-type') ?? '');
+        },
+      });
+      return { reply, delayMs, status: limit };
     } catch (error) {
       if (timedOut) throw new RpcError(`No response within ${timeoutMs} ms`, { timedOut });
       if (controller.signal.aborted) throw new RpcError('The client was closed');
-      const { status, headers, details, cause } = error as {
+      const { name, status, details, cause } = error as {
+        name?: string;
         status?: number;
-        headers?: Headers;
         details?: string;
-        cause?: { code?: string; cause?: { code?: string } };
+        cause?: { name?: string; code?: string; cause?: { code?: string } };
       };
+      if (name === 'ResponseBodyTooLargeError')
+        // For the reader the same as the status with which nodes reject too large a response.
+        throw new RpcError(`${host} sent a response of more than ${maxResponseBytes} bytes`, { status: 413 });
+      const page = `${host} sent a web page instead of JSON`;
       if (status === undefined) {
+        if (cause?.name === 'SyntaxError')
+          throw new RpcError(isPage ? page : `${host} sent a response that is not JSON`);
         const why = cause?.cause?.code ?? cause?.code ?? details ?? 'no connection';
-        throw new RpcError(`The node is unreachable: ${why}`);
+        throw new RpcError(`The node is unreachable: ${redacted(why)}`);
       }
-      const seconds = Number(headers?.get('retry-after') ?? Number.NaN);
-      throw new RpcError(`HTTP ${status} ${(details ?? '').slice(0, 300)}`, {
-        status,
-        retryAfterMs: seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined,
-      });
+      const text = isPage ? page : redacted(details ?? '').slice(0, 300);
+      throw new RpcError(`HTTP ${status} ${text}`, { status, retryAfterMs: delayMs });
     } finally {
       clearTimeout(timer);
       underWay.delete(controller);
@@ -99,10 +133,13 @@ export function createRpcClient(options: {
   const single = async ({ method, params }: RpcCall): Promise<unknown> => {
     requests.inc({ method });
     nextId += 1;
+    const id = nextId;
     try {
-      const reply = (await send({ id: nextId, method, params })) as RpcResponse | null;
+      const sent = await send({ id, method, params });
+      const reply = sent.reply as RpcResponse | null;
       if (reply === null || typeof reply !== 'object') throw new RpcError('The response is not JSON-RPC');
-      if (reply.error !== undefined && reply.error !== null) throw errorOf(reply);
+      if (reply.error !== undefined && reply.error !== null) throw errorOf(reply, sent);
+      if (reply.id !== id) throw new RpcError('The response is to another request');
       if (reply.result === undefined) throw new RpcError('The response has no result');
       return reply.result;
     } catch (error) {
@@ -132,18 +169,20 @@ export function createRpcClient(options: {
     nextId += calls.length;
     for (const { method } of calls) requests.inc({ method });
     const body = calls.map(({ method, params }, index) => ({ id: first + index, method, params }));
-    let responses: unknown;
+    let sent: Awaited<ReturnType<typeof send>>;
     try {
-      responses = await send(body);
+      sent = await send(body);
     } catch (error) {
       const failure = countedAll(calls, error);
       if (!DIVIDED_STATUSES.has(failure.facts.status)) throw failure;
       return divided(calls, failure);
     }
+    const responses = sent.reply;
     if (!Array.isArray(responses)) {
-      const failure = countedAll(calls, errorOf((responses ?? {}) as RpcResponse));
+      const failure = countedAll(calls, errorOf((responses ?? {}) as RpcResponse, sent));
       const { kind } = classifyRpcError(failure);
       if (kind === 'rate_limited' || kind === 'transient') throw failure;
+      if (kind === 'too_large') return divided(calls, failure);
       options.logger.warn({ error: failure.message }, 'the node rejects batch requests, sending single requests');
       batching = false;
       return settled(calls);
@@ -153,7 +192,7 @@ export function createRpcClient(options: {
     return calls.map(({ method }, index) => {
       const reply = byId.get(first + index);
       if (reply === undefined) return counted(method, new RpcError('The batch response lacks this call'));
-      if (reply.error !== undefined && reply.error !== null) return counted(method, errorOf(reply));
+      if (reply.error !== undefined && reply.error !== null) return counted(method, errorOf(reply, sent));
       return reply.result === undefined ? counted(method, new RpcError('The response has no result')) : reply.result;
     });
   };

@@ -7,6 +7,7 @@ import { type BlockReader, type Header, type LogFilter, parseHeader, topicFilter
 import { createEventQueue } from './event-queue.js';
 import type { Finality } from './finality.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
+import { requestedDelayMs } from './rpc-error.js';
 import { openRpcSocket, type RpcSocket } from './socket.js';
 
 export interface LiveFeedOptions {
@@ -84,13 +85,15 @@ export function createLiveFeed(deps: {
 
     const readHead = async (hash: Hex) => {
       for (let attempt = 1; attempt <= options.headAttempts && !signal.aborted; attempt += 1) {
+        let delayMs = options.headRetryMs * attempt;
         try {
           const block = await reader.byHash(hash);
           if (block !== null && (block.logsMayBeMissing !== true || attempt >= options.emptyHeadAttempts)) return block;
         } catch (error) {
           if (attempt === options.headAttempts) throw error;
+          delayMs = Math.max(delayMs, requestedDelayMs(error));
         }
-        await pause(options.headRetryMs * attempt, signal);
+        await pause(delayMs, signal);
       }
       return null;
     };

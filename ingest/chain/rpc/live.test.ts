@@ -64,6 +64,22 @@ describe('live', () => {
     ]);
   });
 
+  it('waits as long as the node requests before it requests a head again', async () => {
+    const failedMs: number[] = [];
+    const fake = await node({
+      length: 3,
+      override: ({ method }) => {
+        if (method !== 'eth_getBlockByHash' || failedMs.length === 2) return undefined;
+        failedMs.push(performance.now());
+        return { status: 429, headers: { 'retry-after': '0.3' } };
+      },
+    });
+    const live = listen(sourceOf(fake, { live: { headRetryMs: 1 } }).source);
+    await live.until(() => live.heads().includes(2));
+    // A timer may fire a millisecond early.
+    expect((failedMs[1] ?? 0) - (failedMs[0] ?? 0)).toBeGreaterThan(290);
+  });
+
   it('reconnects after a disconnect, reports it, and sends the missed head', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake, { live: { reconnect: { attempts: 1, baseMs: 1, maxMs: 2 } } }).source);

@@ -4,7 +4,7 @@ import type { Gauge } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import type { SourceBlock } from '../source.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
-import { classifyRpcError, RpcError } from './rpc-error.js';
+import { classifyRpcError, RpcError, requestedDelayMs } from './rpc-error.js';
 
 /** Blocks with logs of watched contracts in `fromBlock..toBlock`, ascending. */
 export interface BlockRange {
@@ -109,7 +109,7 @@ export function createLogRangeReader(deps: {
         step = Math.max(step, Math.min(size, step * 2));
       } catch (error) {
         failures += 1;
-        const { kind, ...rest } = classifyRpcError(error);
+        const { kind } = classifyRpcError(error);
         const text = error instanceof Error ? error.message : String(error);
         const what = `Logs of blocks ${from}..${to}: ${text}`;
         const stuck = blocks === 1 && kind === 'too_large' && failures > 3;
@@ -124,8 +124,7 @@ export function createLogRangeReader(deps: {
         if (mayBeTooLong && blocks > 1) step = shrink(blocks, error);
         if (kind === 'rate_limited' || kind === 'transient' || blocks === 1) {
           if (failures > options.retryPolicy.attempts) throw new RetryableError(what, { cause: error });
-          const requestedTo = 'retryAfterMs' in rest ? (rest.retryAfterMs ?? 0) : 0;
-          await pause(Math.max(requestedTo, backoffMs(failures, options.retryPolicy)), signal);
+          await pause(Math.max(requestedDelayMs(error), backoffMs(failures, options.retryPolicy)), signal);
         }
       }
     }

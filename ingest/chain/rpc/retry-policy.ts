@@ -1,6 +1,6 @@
 import { FatalError, RetryableError } from '../../../infra/errors.js';
 import { pause } from '../../shared/pause.js';
-import { classifyRpcError } from './rpc-error.js';
+import { classifyRpcError, requestedDelayMs } from './rpc-error.js';
 
 export interface RetryPolicy {
   /** Consecutive attempts before a request fails. */
@@ -34,8 +34,7 @@ export async function withRetry<T>(
       if (failure.kind === 'rejected' || tried >= policy.attempts || signal.aborted) {
         throw new RetryableError(message, { cause: error });
       }
-      const requestedDelayMs = failure.kind === 'rate_limited' ? (failure.retryAfterMs ?? 0) : 0;
-      await pause(Math.max(requestedDelayMs, backoffMs(tried, policy)), signal);
+      await pause(Math.max(requestedDelayMs(error), backoffMs(tried, policy)), signal);
       if (signal.aborted) throw new RetryableError(message, { cause: error });
     }
   }

@@ -62,6 +62,9 @@ describe('classifyRpcError', () => {
   it.each([
     ['502', http(502)],
     ['internal', rpc(-32603, 'internal error')],
+    ['a node that lags', rpc(-32000, 'header not found')],
+    ['a busy node', rpc(-32000, 'Server busy, please try again')],
+    ['an overloaded node', rpc(-32050, 'The backend is overloaded')],
     ['no connection', new RpcError('The node is unreachable: ECONNREFUSED')],
   ])('%s: try again', (_name, error) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'transient' });

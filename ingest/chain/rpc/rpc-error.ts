@@ -1,3 +1,8 @@
+/** The delay that the node requested with its error; 0 without one. */
+export function requestedDelayMs(error: unknown): number {
+  return error instanceof RpcError ? (error.facts.retryAfterMs ?? 0) : 0;
+}
+
 /** A failed JSON-RPC request. The message never contains the node's URL, which may contain a key. */
 export class RpcError extends Error {
   override name = 'RpcError';
@@ -7,7 +12,7 @@ export class RpcError extends Error {
       /** JSON-RPC error code. */
       readonly code?: number;
       readonly data?: unknown;
-      /** HTTP status of a response without a JSON-RPC error. */
+      /** HTTP status of a response without a JSON-RPC error; beside one only 413 and 429. */
       readonly status?: number;
       readonly retryAfterMs?: number;
       readonly timedOut?: boolean;
@@ -35,6 +40,11 @@ export type RpcFailure =
 const RATE = /rate.?limit|too many requests|request(s)? (count|per)|compute units|capacity|throughput|quota|daily/i;
 const TOO_LARGE =
   /more than [\d,]+ (results|logs)|block range|(range|ranges) (is )?(too|over|exceed|limit)|ranges over|limited to (a )?[\d,\- ]+(block|range)|blocks? range|response size|result.*too (large|big)|too many (results|logs|blocks)|exceeds? (the )?(max|limit)|exceed(ed)? max|query (timeout|timed out|exceeds)|max(imum)? (block )?range|response.*(too (large|big)|exceed)|please limit/i;
+
+/** Errors of a node that lags, restarts or is overloaded, among the codes that JSON-RPC leaves to servers. */
+const PASSING =
+  /header not found|busy|overload|temporar|try again|retry|service unavailable|not ready|syncing|upstream|gateway|connection/i;
+const isServerCode = (code: number): boolean => code >= -32099 && code <= -32000;
 
 function suggestedRange(message: string, data: unknown): { from: number; to: number } | null {
   const pair = /\[\s*(0x[0-9a-f]+)\s*,\s*(0x[0-9a-f]+)\s*\]/i.exec(message);
@@ -77,5 +87,6 @@ export function classifyRpcError(error: unknown): RpcFailure {
     return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'rejected' };
   }
   if (code === undefined || code === -32603 || code === -32002) return { kind: 'transient' };
+  if (isServerCode(code) && PASSING.test(message)) return { kind: 'transient' };
   return { kind: 'rejected' };
 }
