@@ -5,11 +5,14 @@ import { type Condition, createConditionLookup } from './catalog/conditions.js';
 import { type CachedMetadataLookups, createMetadataLookups } from './catalog/metadata.js';
 import { createTaggedTokens } from './catalog/tagged-tokens.js';
 import { createFillReader, type FillReader } from './fills/reader.js';
-import { createTitleLookup, type TitleLookup } from './fills/titles.js';
+import { createTitles, type Titles } from './fills/titles.js';
+import { createLargestPositionsReader, type LargestPositionsReader } from './leaderboards/largest-positions.js';
+import { createLeaderboardReader, type LeaderboardReader } from './leaderboards/reader.js';
 import { createPnlReader, type PnlReader } from './pnl/reader.js';
 import { createCurrentPnlReader } from './pnl-series/current-pnl.js';
 import { createHourlyClosesReader, type HourlyClosesReader } from './pnl-series/hourly-closes.js';
 import { createPnlSeriesReader, type PnlSeriesReader } from './pnl-series/series.js';
+import { type ComboReader, createComboReader } from './positions/combos.js';
 import { type Equity, type EquityFilter, readEquity } from './positions/equity.js';
 import { createOutcomeMetadataLookup, type OutcomeMetadata } from './positions/outcomes.js';
 import type { Price } from './positions/position.js';
@@ -21,14 +24,17 @@ import type { Tables } from './tables/port.js';
 import { createWalletEventReader, type WalletEventReader } from './wallet-events/reader.js';
 
 /** Readers shared by the API groups; each group has its own serializers. */
-export interface Readers {
+export interface Readers extends Titles {
+  readonly tables: Tables;
   readonly metadata: CachedMetadataLookups;
   readonly fills: FillReader;
-  readonly titlesOf: TitleLookup;
   readonly walletEvents: WalletEventReader;
   readonly conditionsOf: Lookup<Condition>;
   readonly pnl: PnlReader;
   readonly positions: PositionReader;
+  readonly combos: ComboReader;
+  readonly largest: LargestPositionsReader;
+  readonly leaderboards: LeaderboardReader;
   readonly topHolders: TopHolders;
   readonly walletPositionPages: WalletPositionPages;
   /** Prices by token. */
@@ -57,14 +63,20 @@ export function createReaders(deps: {
   const taggedTokens = createTaggedTokens(metadata);
   const prices = createPriceLookup({ ...deps, changes });
   const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
+  const pnl = createPnlReader(deps);
+  const positions = createPositionReader({ ...deps, prices, outcomesOf, taggedTokens });
   return {
+    ...deps,
+    ...createTitles(metadata),
     metadata,
     fills: createFillReader({ ...deps, taggedTokens }),
-    titlesOf: createTitleLookup(metadata),
     walletEvents: createWalletEventReader(deps),
     conditionsOf: createConditionLookup({ tables: deps.tables, metadata }),
-    pnl: createPnlReader(deps),
-    positions: createPositionReader({ ...deps, prices, outcomesOf, taggedTokens }),
+    pnl,
+    positions,
+    combos: createComboReader({ ...deps, positions }),
+    largest: createLargestPositionsReader(deps),
+    leaderboards: createLeaderboardReader({ ...deps, pnl }),
     topHolders: createTopHolders({ tables: deps.tables, prices }),
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     prices,
@@ -77,7 +89,5 @@ export function createReaders(deps: {
     }),
     equity: (wallet, filter) => readEquity({ tables: deps.tables, metadata, prices }, wallet, filter),
     outcomesOf,
-    cache: deps.cache,
-    nowMs: deps.nowMs,
   };
 }

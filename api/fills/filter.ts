@@ -65,6 +65,12 @@ const MAX_UINT32 = 2 ** 32 - 1;
 export const clampToDateTimeSeconds = (value: number | undefined): number | null =>
   value === undefined ? null : Math.min(value, MAX_UINT32);
 
+/** Both ends of a time range of a query for a filter. */
+export const timeRangeOf = (after: number | undefined, before: number | undefined) => ({
+  afterS: clampToDateTimeSeconds(after),
+  beforeS: clampToDateTimeSeconds(before),
+});
+
 export const NO_BUILDER = `0x${'0'.repeat(64)}`;
 
 /** The stored form of a builder code: '' for the code that means no builder. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
-import { createTitleLookup, untitled } from './titles.js';
+import { createTitles, untitled } from './titles.js';
 
 const market: MarketMetadata = {
   question: 'Snow?',
@@ -30,10 +30,10 @@ function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
     resolutionsOf: async () => new Map(),
     exchangeNegRiskOf: async () => new Map(),
   };
-  return { requested, titlesOf: createTitleLookup(metadata) };
+  return { requested, titlesOf: createTitles(metadata).titlesOf };
 }
 
-it('createTitleLookup returns catalogue names and an entry for every requested token', async () => {
+it('titlesOf returns catalogue names and an entry for every requested token', async () => {
   const { requested, titlesOf } = titles({
     '2': { conditionId: '0xc', outcomeIndex: 1, outcome: 'No', negRisk: null, otherTokenId: null },
     '3': { conditionId: '0xd', outcomeIndex: 0, outcome: 'Yes', negRisk: null, otherTokenId: null },

@@ -61,9 +61,19 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
 /** Titles by token; contains every requested token, `untitled` for unknown ones. */
 export type TitleLookup = Lookup<TokenTitle>;
 
+export interface Titles {
+  readonly titlesOf: TitleLookup;
+  readonly titleOf: (tokenId: string) => Promise<TokenTitle>;
+  /** Serializes rows with the titles of their tokens. */
+  readonly withTitles: <Row extends { readonly token_id: string }, T>(
+    rows: readonly Row[],
+    serialize: (row: Row, title: TokenTitle) => T,
+  ) => Promise<T[]>;
+}
+
 /** Looks up titles in the catalogue, with condition and outcome index from the chain as fallback. */
-export function createTitleLookup({ tokensOf, marketsOf }: MetadataLookups): TitleLookup {
-  return async (ids) => {
+export function createTitles({ tokensOf, marketsOf }: MetadataLookups): Titles {
+  const titlesOf: TitleLookup = async (ids) => {
     const tokens = await tokensOf(ids);
     const markets = await marketsOf(
       [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId])),
@@ -73,5 +83,13 @@ export function createTitleLookup({ tokensOf, marketsOf }: MetadataLookups): Tit
       token === null ? untitled : titleFrom(token, markets.get(token.conditionId) ?? null),
     ];
     return new Map([...tokens].map(titled));
+  };
+  return {
+    titlesOf,
+    titleOf: async (tokenId) => (await titlesOf([tokenId])).get(tokenId) ?? untitled,
+    async withTitles(rows, serialize) {
+      const titles = await titlesOf(rows.map((row) => row.token_id));
+      return rows.map((row) => serialize(row, titles.get(row.token_id) ?? untitled));
+    },
   };
 }

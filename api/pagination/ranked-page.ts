@@ -1,4 +1,5 @@
 import { type CursorKind, type CursorList, cursorsOf } from './cursor.js';
+import type { ListPage } from './list-page.js';
 
 /** Sort value of a row; null sorts last in either direction. */
 export type RankValue = bigint | number | string | null;
@@ -46,11 +47,7 @@ export interface RankOrder<Row> {
   readonly compareIds?: (a: string, b: string) => number;
 }
 
-export interface RankedPage<Row> {
-  readonly rows: readonly Row[];
-  readonly hasMore: boolean;
-  /** Cursor of the next page; null on the last one. */
-  readonly cursor: string | null;
+export interface RankedPage<Row> extends ListPage<Row> {
   /** Index of the first row in the whole list. */
   readonly from: number;
 }
@@ -89,8 +86,6 @@ export function rankedPage<Row>(
   }
   from += query.offset;
   const rows = list.slice(from, from + query.limit);
-  const last = rows.at(-1);
-  const hasMore = list.length > from + query.limit;
-  const next = hasMore && last !== undefined ? cursors.write({ value: by.value(last), id: by.id(last) }) : null;
-  return { rows, hasMore, cursor: next, from };
+  const last = list.length > from + query.limit ? rows.at(-1) : undefined;
+  return { rows, cursor: last === undefined ? null : cursors.write({ value: by.value(last), id: by.id(last) }), from };
 }

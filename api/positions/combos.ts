@@ -1,6 +1,7 @@
 import { comboPositions } from '../../schemas/primitives/combo-ids.js';
 import type { ResponseCache } from '../cache/response-cache.js';
 import { MAX_RANKED } from '../catalog/markets.sql.js';
+import type { FoundPage } from '../pagination/list-page.js';
 import type { Tables } from '../tables/port.js';
 import {
   type ComboMarketRow,
@@ -40,11 +41,7 @@ export interface ComboReader {
   events(
     filter: PnlEventFilter,
     page: { readonly limit: number; readonly offset: number },
-  ): Promise<{
-    readonly rows: readonly PnlEventRow[];
-    readonly hasMore: boolean;
-    readonly last: PnlEventCursor | null;
-  }>;
+  ): Promise<FoundPage<PnlEventRow, PnlEventCursor>>;
   /**
    * Payouts of redemptions, aligned with `rows`, base units: as their logs name them; for a log that redeems both positions at once, or that is not in the
    * tables yet, the payout of shares with a known cost.
@@ -78,12 +75,8 @@ export function createComboReader(deps: {
     async events(filter, page) {
       const found = filter.tokenIds?.length === 0 ? [] : await tables.rows<PnlEventRow>(comboEventsSql(filter, page));
       const rows = found.slice(0, page.limit);
-      const final = rows.at(-1);
-      return {
-        rows,
-        hasMore: found.length > page.limit,
-        last: final === undefined ? null : pnlEventCursorOf(final),
-      };
+      const last = rows.at(-1);
+      return { rows, next: found.length > page.limit && last !== undefined ? pnlEventCursorOf(last) : null };
     },
     async payouts(rows) {
       if (rows.length === 0) return [];

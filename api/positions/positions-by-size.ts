@@ -78,7 +78,7 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
         ? await ofTokens(among ?? [], filter, page.order)
         : await ofWallet(wallet, among, filter, page.order);
     const of = { endpoint: page.endpoint, order: `selected ${page.order}` };
-    const { rows, hasMore, cursor } = rankedPage(list, byRank(page.order), page, of);
-    return { rows: await positions.byId(rows.map((row) => row.id)), hasMore, cursor };
+    const { rows, cursor } = rankedPage(list, byRank(page.order), page, of);
+    return { rows: await positions.byId(rows.map((row) => row.id)), cursor };
   };
 }

@@ -1,7 +1,8 @@
 import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { Cached, ResponseCache } from '../cache/response-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
-import { type CursorKind, type CursorList, cursorsOf } from '../pagination/cursor.js';
+import type { CursorKind, CursorList } from '../pagination/cursor.js';
+import { cursorPage, type ListPage } from '../pagination/list-page.js';
 import { compareNumbers, rankCursor, rankedPage } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
@@ -42,23 +43,9 @@ export interface WalletPositionsQuery {
   readonly cursor: string | undefined;
 }
 
-export interface WalletPositionPage {
-  readonly positions: readonly PositionWithMetadata[];
-  readonly hasMore: boolean;
-  /** Cursor of the next page; null on the last one. */
-  readonly cursor: string | null;
-}
-
 export interface WalletPositionPages {
   /** A page of a wallet's positions by a sort key, ties by token, combos after the others. Its order is at most `maxAgeMs` old. */
-  page(query: WalletPositionsQuery, maxAgeMs: number): Promise<Cached<WalletPositionPage>>;
-}
-
-/** A page of rows, without prices. */
-interface Rows {
-  readonly rows: readonly PositionRow[];
-  readonly hasMore: boolean;
-  readonly cursor: string | null;
+  page(query: WalletPositionsQuery, maxAgeMs: number): Promise<Cached<ListPage<PositionWithMetadata>>>;
 }
 
 interface Entry {
@@ -111,28 +98,21 @@ export function createWalletPositionPages(deps: {
     endpoint,
     order: `${sort} ${order}`,
   });
-  const readRows = async (query: WalletPositionsQuery): Promise<Rows> => {
+  const readRows = async (query: WalletPositionsQuery): Promise<ListPage<PositionRow>> => {
     const { wallet, order, limit, offset } = query;
-    const cursors = cursorsOf(positionCursor, listOf(query));
-    const start = cursors.read(query.cursor);
-    const beyond =
-      start === null
-        ? null
-        : {
-            isCombo: isComboPosition(start.id),
-            value: start.value - shiftOf(start.id, order),
-            tokenId: start.id,
-          };
-    const sql = walletPageSql(wallet, query, { rows: limit + 1, offset, beyond });
-    const found = await tables.rows<PositionRow & { readonly value: string }>(sql);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const hasMore = found.length > limit;
-    const next =
-      hasMore && last !== undefined
-        ? cursors.write({ value: BigInt(last.value) + shiftOf(last.token, order), id: last.token })
-        : null;
-    return { rows, hasMore, cursor: next };
+    return cursorPage(positionCursor, listOf(query), query, async (start) => {
+      const beyond = start && {
+        isCombo: isComboPosition(start.id),
+        value: start.value - shiftOf(start.id, order),
+        tokenId: start.id,
+      };
+      const sql = walletPageSql(wallet, query, { rows: limit + 1, offset, beyond });
+      const found = await tables.rows<PositionRow & { readonly value: string }>(sql);
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      const next = last && { value: BigInt(last.value) + shiftOf(last.token, order), id: last.token };
+      return { rows, next: next ?? null };
+    });
   };
   const readOrder = async (query: WalletPositionsQuery): Promise<readonly Entry[]> => {
     const [row] = await tables.rows<WalletOrderRow>(
@@ -149,7 +129,7 @@ export function createWalletPositionPages(deps: {
     query: WalletPositionsQuery,
     entries: readonly Entry[],
     predicate: NonNullable<WalletPositionsQuery['predicate']>,
-  ): Promise<Rows> => {
+  ): Promise<ListPage<PositionRow>> => {
     const priceOf = await prices(entries.map((entry) => entry.tokenId));
     const matching = entries.filter((entry) => {
       const price = priceOf.get(entry.tokenId) ?? unpriced;
@@ -179,12 +159,12 @@ export function createWalletPositionPages(deps: {
       if (predicate === null) {
         const pageName = `${name} ${limit} ${offset} ${query.cursor ?? ''}`;
         const cached = await cache.get(pageName, maxAgeMs, () => readRows(query));
-        return { ...cached, value: { ...cached.value, positions: await positionsOf(cached.value.rows) } };
+        return { ...cached, value: { ...cached.value, rows: await positionsOf(cached.value.rows) } };
       }
       const { tokens, shares } = query.selection;
       const cached = await cache.get(`${name} ${shares} ${tokens}`, maxAgeMs, () => readOrder(query));
       const page = await readMatching(query, cached.value, predicate);
-      return { ...cached, value: { ...page, positions: await positionsOf(page.rows) } };
+      return { ...cached, value: { ...page, rows: await positionsOf(page.rows) } };
     },
   };
 }

@@ -145,8 +145,8 @@ export interface FlowTotalsRow {
   readonly withdrawn: string;
 }
 
-export function flowTotalsSql(filter: FlowFilter): Sql {
-  const where = flowsWhere(filter, 'desc');
+export function flowTotalsSql(filter: Omit<FlowFilter, 'beyond'>): Sql {
+  const where = flowsWhere({ ...filter, beyond: null }, 'desc');
   return {
     text: `SELECT count() AS rows, toString(sumIf(toUInt128(e.amount), e.direction = 'deposit')) AS deposited,
         toString(sumIf(toUInt128(e.amount), e.direction = 'withdrawal')) AS withdrawn

@@ -19,7 +19,7 @@ import {
 export interface WalletEventReader {
   events(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
   flows(filter: FlowFilter, page: Page): Promise<RowPage<FlowRow>>;
-  flowTotals(filter: FlowFilter): Promise<FlowTotalsRow>;
+  flowTotals(filter: Omit<FlowFilter, 'beyond'>): Promise<FlowTotalsRow>;
   /**
    * Number of questions of the market of each of a wallet's conversions, by event id: when the conversion took place; if the chain did not tell, today's of the
    * catalogue, else the number of bits of the index set.
@@ -43,7 +43,7 @@ export function createWalletEventReader(deps: { tables: Tables; nowMs: () => num
       toPage(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
     flows: async (filter, page) => toPage(await tables.rows<FlowRow>(flowsSql(filter, page)), page.limit),
     async flowTotals(filter) {
-      const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql({ ...filter, beyond: null }));
+      const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql(filter));
       return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
     },
     async questionCounts(wallet, rows) {

@@ -120,7 +120,7 @@ it('fill reader returns the same pages whether the statement or the reader exclu
         expect(page.rows.map((row) => `${row.block_number}-${row.log_index}`)).toEqual(
           wanted.slice(offset, offset + limit),
         );
-        expect(page.hasMore).toBe(wanted.length > offset + limit);
+        expect(page.next !== null).toBe(wanted.length > offset + limit);
       },
     ),
     { numRuns: 300 },

@@ -601,7 +601,7 @@ describe('/v2/onchain trades/all', () => {
     const nowMs = () => api.clock.nowMs;
     const tables = createClickHouseTables(api.clickhouse);
     const readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
-    const [ofWallet] = createAllTradesRoutes({ readers, hardCap: 3 });
+    const [ofWallet] = createAllTradesRoutes(readers, 3);
     const caller = {
       accountId: 'a',
       keyHash: 'k',

@@ -111,14 +111,12 @@ it.each(Object.keys(filters))(
             let cursor: string | undefined;
             for (let offset = 0; offset < 12; offset += 4) {
               const { value: byOffset } = await pages.page({ ...query, offset, cursor: undefined }, MAX_AGE_MS);
-              expect(byOffset).toMatchObject({
-                positions: expected.slice(offset, offset + 4),
-                hasMore: expected.length > offset + 4,
-              });
+              expect(byOffset).toMatchObject({ rows: expected.slice(offset, offset + 4) });
+              expect(byOffset.cursor !== null).toBe(expected.length > offset + 4);
               if (offset > 0 && cursor === undefined) continue;
               const { value: byCursor } = await pages.page({ ...query, offset: 0, cursor }, MAX_AGE_MS);
-              expect(byCursor.positions).toEqual(byOffset.positions);
-              expect(byCursor.cursor === null).toBe(!byCursor.hasMore);
+              expect(byCursor.rows).toEqual(byOffset.rows);
+              expect(byCursor.cursor === null).toBe(byOffset.cursor === null);
               cursor = byCursor.cursor ?? undefined;
             }
             most = Math.max(most, expected.length);
@@ -166,7 +164,7 @@ it('createWalletPositionPages finds the last positions of a wallet that has more
   const query = { wallet, sort: 'realized_pnl', order: 'desc', combos: false, endpoint: '/list', limit: 2 } as const;
   const found = async (selection: PositionSelection, predicate: (position: FilterablePosition) => boolean) => {
     const { value } = await pages.page({ ...query, selection, predicate, offset: 0, cursor: undefined }, 0);
-    return value.positions.map(({ tokenId }) => tokenId);
+    return value.rows.map(({ tokenId }) => tokenId);
   };
   expect(await found({ tokens: null, shares: 'held' }, () => true)).toEqual(['7030001']);
   expect(await found({ tokens: ['7030000', '1'], shares: null }, () => true)).toEqual(['7030000']);

@@ -2,16 +2,15 @@ import { z } from 'zod';
 import { formatFixed } from '../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../candles/candles.sql.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
-import { type TokenTitle, untitled } from '../../fills/titles.js';
+import type { TokenTitle } from '../../fills/titles.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
-import { amountText, isoTime, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
+import { amountText, isoTime, priceText, SOURCE, titleOf as shownTitleOf, titleFields } from './serialize.js';
 
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const PRICE_PLACES = 20;
@@ -19,7 +18,7 @@ const PRICE_PLACES = 20;
 const { market: _, ...shortTitleFields } = titleFields;
 const candleTitleFields = { question: titleFields.market, ...shortTitleFields };
 const candleTitleOf = (title: TokenTitle) => {
-  const { market: question, ...rest } = titleOf(title);
+  const { market: question, ...rest } = shownTitleOf(title);
   return { question, ...rest };
 };
 
@@ -56,8 +55,7 @@ const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
 });
 
 /** GET candles of an outcome token, from fills of all exchange generations. */
-export function createClobCandles(deps: { tables: Tables; readers: Readers }): Route {
-  const { tables, readers } = deps;
+export function createClobCandles({ tables, titleOf }: Readers): Route {
   return defineRoute({
     ...common,
     path: '/clobv2/candles/{token_id}',
@@ -128,7 +126,7 @@ export function createClobCandles(deps: { tables: Tables; readers: Readers }): R
     async handler({ params: { token_id }, query }) {
       const { resolution, limit, start, end } = query;
       const seconds = resolutions[resolution];
-      const [page, titles] = await Promise.all([
+      const [page, title] = await Promise.all([
         readCandles(tables, {
           tokenId: token_id,
           seconds,
@@ -138,7 +136,7 @@ export function createClobCandles(deps: { tables: Tables; readers: Readers }): R
           toS: end ?? null,
           gapFill: false,
         }),
-        readers.titlesOf([token_id]),
+        titleOf(token_id),
       ]);
       const [first, last] = [page.candles[0], page.candles.at(-1)];
       return {
@@ -154,7 +152,7 @@ export function createClobCandles(deps: { tables: Tables; readers: Readers }): R
             older_end_ts: page.hasOlder && first !== undefined ? first.startS - 1 : null,
             newer_start_ts: page.hasNewer && last !== undefined ? last.startS + seconds : null,
           },
-          ...candleTitleOf(titles.get(token_id) ?? untitled),
+          ...candleTitleOf(title),
         },
       };
     },

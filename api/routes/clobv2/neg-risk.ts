@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import {
   type ChildRow,
   childrenSql,
@@ -12,10 +11,10 @@ import {
 import { defineRoute, type Route } from '../../http/route.js';
 import { cursorText } from '../../pagination/cursor.js';
 import { rankedPage } from '../../pagination/ranked-page.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
 import { boolFrom, type Millis } from '../../tables/values.js';
 import { clob, common } from './params.js';
-import { isoTime, paginationSchema, SOURCE } from './serialize.js';
+import { isoTime, paginationOf, paginationSchema, SOURCE } from './serialize.js';
 
 const RANKING_MS = 30_000;
 /** Upper bound on the children of one page of events. */
@@ -69,9 +68,7 @@ const childFrom = (row: ChildRow, event: NegRiskEventRow | undefined): z.input<t
 const EXAMPLE_PARENT = `0x${'ab'.repeat(32)}`;
 
 /** GET multi-outcome (neg-risk) events and their markets. */
-export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache }): readonly Route[] {
-  const { tables, cache } = deps;
-
+export function createNegRiskRoutes({ tables, cache }: Readers): readonly Route[] {
   const events = defineRoute({
     ...common,
     path: '/clobv2/neg-risk/events',
@@ -94,7 +91,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache
       example: {
         count: 1,
         source: SOURCE,
-        pagination: { limit: 50, offset: 0, has_more: false, next_cursor: null },
+        pagination: paginationOf({ limit: 50, offset: 0 }, null),
         events: [
           {
             id: EXAMPLE_PARENT,
@@ -149,12 +146,7 @@ export function createNegRiskRoutes(deps: { tables: Tables; cache: ResponseCache
         body: {
           count: found.length,
           source: SOURCE,
-          pagination: {
-            limit: query.limit,
-            offset: query.offset,
-            has_more: page.hasMore,
-            next_cursor: page.cursor,
-          },
+          pagination: paginationOf(query, page.cursor),
           events: found,
         },
       };

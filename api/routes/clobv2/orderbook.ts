@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../schemas/primitives/money.js';
-import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
@@ -15,7 +14,6 @@ import {
 } from '../../order-books/fields.js';
 import type { OrderBookReader } from '../../order-books/reader.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -81,8 +79,7 @@ const exampleSums: TokenVolume = {
 };
 
 /** GET /clobv2/markets/{token_id}/orderbook: volume sums of a token's matches, and its live book. */
-export function createClobOrderbook(deps: { tables: Tables; readers: Readers; orderBooks: OrderBookReader }): Route {
-  const { tables, readers, orderBooks } = deps;
+export function createClobOrderbook(readers: Readers, orderBooks: OrderBookReader): Route {
   return defineRoute({
     ...common,
     path: '/clobv2/markets/{token_id}/orderbook',
@@ -108,18 +105,18 @@ export function createClobOrderbook(deps: { tables: Tables; readers: Readers; or
     },
     async handler({ params: { token_id } }, { nowMs }) {
       const [sums, book] = await Promise.all([
-        readTokenVolume(tables, token_id, FIRST_VERSION),
+        readTokenVolume(readers.tables, token_id, FIRST_VERSION),
         orderBooks(token_id, LEVELS),
       ]);
       const found = sums.trades > 0 || book !== null;
       const common = { token_id, source: SOURCE, found };
       if (!found) return { body: common };
-      const titles = await readers.titlesOf([token_id]);
+      const title = await readers.titleOf(token_id);
       const order_book =
         book === null
           ? null
           : { bids: [...book.bids], asks: [...book.asks], ...bookPricesOf(book), ...bookStateOf(book, nowMs) };
-      return { body: { ...common, ...sumsFrom(sums), ...titleOf(titles.get(token_id) ?? untitled), order_book } };
+      return { body: { ...common, ...sumsFrom(sums), ...titleOf(title), order_book } };
     },
   });
 }

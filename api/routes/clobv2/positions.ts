@@ -7,7 +7,7 @@ import { EXAMPLE_TOKEN, EXAMPLE_WALLET, usdParam } from '../../http/chain-params
 import { priceDocs } from '../../http/field-docs.js';
 import { choiceParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { LargestPosition, LargestPositionsReader } from '../../leaderboards/largest-positions.js';
+import type { LargestPosition } from '../../leaderboards/largest-positions.js';
 import { largestPositionStatuses, MAX_LARGEST } from '../../leaderboards/largest-positions.sql.js';
 import { cursorsOf, cursorText, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../pagination/cursor.js';
 import { type Completeness, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
@@ -16,7 +16,7 @@ import { createPositionsBySize, holdingStatusOf } from '../../positions/position
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
-import { amountText, marketFields, marketOf, paginationSchema, SOURCE } from './serialize.js';
+import { amountText, marketFields, marketOf, paginationOf, paginationSchema, SOURCE } from './serialize.js';
 
 /** Interval of the snapshots; longer if computing one takes long. */
 const SNAPSHOT_INTERVAL_S = 60;
@@ -70,10 +70,9 @@ const EXAMPLE_CURSOR = cursorsOf(snapshotRankCursor, { endpoint: '/clobv2/positi
 });
 
 /** GET /clobv2/positions: the largest positions of all wallets. */
-export function createClobPositions(deps: { readers: Readers; largest: LargestPositionsReader }): Route {
-  const { largest } = deps;
-  const { titlesOf } = deps.readers;
-  const largestOf = createPositionsBySize(deps.readers);
+export function createClobPositions(readers: Readers): Route {
+  const { largest, positions, titlesOf } = readers;
+  const largestOf = createPositionsBySize(readers);
   const most = MAX_LARGEST.toLocaleString('en');
   return defineRoute({
     ...common,
@@ -121,7 +120,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
         count: 1,
         source: SOURCE,
         as_of: 1790000200,
-        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: EXAMPLE_CURSOR },
+        pagination: paginationOf({ limit: 1, offset: 0 }, EXAMPLE_CURSOR),
         positions: [{ ...positionFrom(exampleLargestPosition, wholeHistory), ...marketOf(exampleTitle) }],
       },
     },
@@ -140,7 +139,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
             count: found.rows.length,
             source: SOURCE,
             as_of: null,
-            pagination: { limit, offset, has_more: found.hasMore, next_cursor: found.cursor },
+            pagination: paginationOf(query, found.cursor),
             positions: found.rows.map((row) => ({
               ...positionFrom({ ...row, status: holdingStatusOf(row) }, row),
               ...marketOf(titles.get(row.tokenId) ?? untitled),
@@ -152,7 +151,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       const start = cursors.read(cursor);
       const takenAtMs = start?.takenAtMs ?? (await largest.newestSnapshot());
       if (takenAtMs === null) {
-        const pagination = { limit, offset, has_more: false, next_cursor: null };
+        const pagination = paginationOf(query, null);
         return { body: { count: 0, source: SOURCE, as_of: null, pagination, positions: [] } };
       }
       const found = await largest.page({
@@ -166,11 +165,10 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
       });
       if (found === null) throw badParameter(SNAPSHOT_EXPIRED);
       const rows = found.slice(0, limit);
-      const hasMore = found.length > limit;
-      const last = rows.at(-1);
+      const last = found.length > limit ? rows.at(-1) : undefined;
       const [titles, current] = await Promise.all([
         titlesOf(rows.map((row) => row.tokenId)),
-        deps.readers.positions.byId(rows.map(positionId)),
+        positions.byId(rows.map(positionId)),
       ]);
       const completenessOf = new Map(current.map((position) => [positionId(position), position]));
       const ageMs = Math.max(0, context.nowMs - takenAtMs);
@@ -179,12 +177,7 @@ export function createClobPositions(deps: { readers: Readers; largest: LargestPo
           count: rows.length,
           source: SOURCE,
           as_of: Math.floor(takenAtMs / 1000),
-          pagination: {
-            limit,
-            offset,
-            has_more: hasMore,
-            next_cursor: hasMore && last !== undefined ? cursors.write({ takenAtMs, rank: last.rank }) : null,
-          },
+          pagination: paginationOf(query, last === undefined ? null : cursors.write({ takenAtMs, rank: last.rank })),
           positions: rows.map((row) => ({
             ...positionFrom(row, completenessOf.get(positionId(row)) ?? wholeHistory),
             ...marketOf(titles.get(row.tokenId) ?? untitled),

@@ -133,3 +133,9 @@ export const paginationSchema = z.object({
   has_more: z.boolean(),
   next_cursor: z.string().nullable().optional().meta({ description: 'Cursor of the next page.' }),
 });
+
+/** The values of `paginationSchema`; `cursor`: that of the next page, null on the last one. */
+export const paginationOf = (
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  cursor: string | null,
+): z.input<typeof paginationSchema> => ({ limit, offset, has_more: cursor !== null, next_cursor: cursor });

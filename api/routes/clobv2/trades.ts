@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { FillRow } from '../../fills/fills.sql.js';
-import { allFills, clampToDateTimeSeconds, type FillFilter, storedBuilderCode } from '../../fills/filter.js';
-import { type TokenTitle, untitled } from '../../fills/titles.js';
+import { allFills, type FillFilter, storedBuilderCode, timeRangeOf } from '../../fills/filter.js';
+import type { TokenTitle } from '../../fills/titles.js';
 import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { cursorsOf, cursorText, logPositionCursor } from '../../pagination/cursor.js';
+import { cursorPage } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -13,6 +14,7 @@ import {
   FIRST_VERSION,
   fillFrom,
   fillSchema,
+  paginationOf,
   paginationSchema,
   SOURCE,
   titledFillFrom,
@@ -44,29 +46,19 @@ const tradesQuery = z.object({
 const listQuery = z.object({ limit: clob.limit(1_000, 100), offset: clob.offset, cursor });
 
 /** GET fills of V2 and later exchanges: by any filter, of a wallet, of a token. */
-export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
-  const { fills, titlesOf } = deps.readers;
-
-  const read = async (
+export function createClobTrades({ fills, titleOf: titleOfToken, withTitles }: Readers): readonly Route[] {
+  /** A page of fills, serialized with the titles of their tokens. */
+  const read = async <T>(
     filter: FillFilter,
     query: { limit: number; offset: number; order?: 'asc' | 'desc'; cursor?: string | undefined },
     { endpoint }: RequestContext,
+    serialize: (row: FillRow, title: TokenTitle) => T,
   ) => {
     const { order = 'desc', limit, offset } = query;
-    const cursors = cursorsOf(logPositionCursor, { endpoint, order });
-    const beyond = cursors.read(query.cursor);
-    const { rows, hasMore, last } = await fills.fills({ ...filter, beyond }, { order, limit, offset });
-    const titles = await titlesOf(rows.map((row) => row.token_id));
-    return {
-      rows,
-      pagination: {
-        limit,
-        offset,
-        has_more: hasMore,
-        next_cursor: hasMore && last !== null ? cursors.write(last) : null,
-      },
-      titleOf: (token: string) => titles.get(token) ?? untitled,
-    };
+    const { rows, cursor } = await cursorPage(logPositionCursor, { endpoint, order }, query, (beyond) =>
+      fills.fills({ ...filter, beyond }, { order, limit, offset }),
+    );
+    return { rows, pagination: paginationOf(query, cursor), trades: await withTitles(rows, serialize) };
   };
 
   const all = defineRoute({
@@ -83,7 +75,7 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
       example: {
         count: 1,
         source: SOURCE,
-        pagination: { limit: 1, offset: 0, has_more: true, next_cursor: exampleCursor('/clobv2/trades') },
+        pagination: paginationOf({ limit: 1, offset: 0 }, exampleCursor('/clobv2/trades')),
         trades: [titledFillFrom(exampleFill, false, exampleTitle)],
       },
     },
@@ -94,21 +86,14 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         wallets: query.wallet === undefined ? null : [query.wallet],
         tokenIds,
         builder: storedBuilderCode(query.builder),
-        afterS: clampToDateTimeSeconds(query.start),
-        beforeS: clampToDateTimeSeconds(query.end),
+        ...timeRangeOf(query.start, query.end),
         minUsdc: query.min_usd ?? null,
         versions,
       };
-      const { rows, pagination, titleOf } = await read(filter, query, context);
-      const sided = query.wallet !== undefined;
-      return {
-        body: {
-          count: rows.length,
-          source: SOURCE,
-          pagination,
-          trades: rows.map((row) => titledFillFrom(row, sided, titleOf(row.token_id))),
-        },
-      };
+      const { rows, pagination, trades } = await read(filter, query, context, (row, title) =>
+        titledFillFrom(row, query.wallet !== undefined, title),
+      );
+      return { body: { count: rows.length, source: SOURCE, pagination, trades } };
     },
   });
 
@@ -134,23 +119,17 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source: SOURCE,
         count: 1,
         offset: 0,
-        pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
+        pagination: paginationOf({ limit: 100, offset: 0 }, null),
         trades: [titledFillFrom(exampleFill, true, exampleTitle)],
       },
     },
     async handler({ params: { address }, query }, context) {
       const filter = { ...allFills, wallets: [address], versions };
-      const { rows, pagination, titleOf } = await read(filter, query, context);
-      return {
-        body: {
-          wallet: address,
-          source: SOURCE,
-          count: rows.length,
-          offset: query.offset,
-          pagination,
-          trades: rows.map((row) => titledFillFrom(row, true, titleOf(row.token_id))),
-        },
-      };
+      const { rows, pagination, trades } = await read(filter, query, context, (row, title) =>
+        titledFillFrom(row, true, title),
+      );
+      const head = { wallet: address, source: SOURCE, count: rows.length, offset: query.offset };
+      return { body: { ...head, pagination, trades } };
     },
   });
 
@@ -183,25 +162,16 @@ export function createClobTrades(deps: { readers: Readers }): readonly Route[] {
         source: SOURCE,
         count: 1,
         offset: 0,
-        pagination: { limit: 100, offset: 0, has_more: false, next_cursor: null },
+        pagination: paginationOf({ limit: 100, offset: 0 }, null),
         ...hoist(exampleFill, exampleTitle),
         trades: [fillFrom(exampleFill, false)],
       },
     },
     async handler({ params: { token_id }, query }, context) {
       const filter = { ...allFills, tokenIds: [token_id], versions };
-      const { rows, pagination } = await read(filter, query, context);
-      return {
-        body: {
-          token_id,
-          source: SOURCE,
-          count: rows.length,
-          offset: query.offset,
-          pagination,
-          ...hoist(rows[0], (await titlesOf([token_id])).get(token_id) ?? untitled),
-          trades: rows.map((row) => fillFrom(row, false)),
-        },
-      };
+      const { rows, pagination, trades } = await read(filter, query, context, (row) => fillFrom(row, false));
+      const head = { token_id, source: SOURCE, count: rows.length, offset: query.offset };
+      return { body: { ...head, pagination, ...hoist(rows[0], await titleOfToken(token_id)), trades } };
     },
   });
 

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { formatFixed, moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { readTokenVolume } from '../../volumes/reader.js';
 import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
 import { rankBuilders } from '../v3/global/builders.js';
@@ -22,8 +20,8 @@ const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
 
 /** GET volumes of V2 and later exchanges (token, hours, builders). */
-export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; readers: Readers }): readonly Route[] {
-  const { tables, cache, readers } = deps;
+export function createClobVolumes(readers: Readers): readonly Route[] {
+  const { tables, cache } = readers;
 
   const volume = defineRoute({
     ...common,
@@ -62,9 +60,9 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
       },
     },
     async handler({ params: { token_id } }) {
-      const [sums, titles] = await Promise.all([
+      const [sums, title] = await Promise.all([
         readTokenVolume(tables, token_id, FIRST_VERSION),
-        readers.titlesOf([token_id]),
+        readers.titleOf(token_id),
       ]);
       const found = sums.trades > 0;
       return {
@@ -79,7 +77,7 @@ export function createClobVolumes(deps: { tables: Tables; cache: ResponseCache; 
           buy_volume_usdc: moneyToNumber(sums.buyUsdc),
           sell_volume_usdc: moneyToNumber(sums.sellUsdc),
           volume_shares: moneyToNumber(sums.shares),
-          ...titleOf(found ? (titles.get(token_id) ?? untitled) : untitled),
+          ...titleOf(found ? title : untitled),
         },
       };
     },

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { coverageKinds, coverageStates } from '../../../schemas/coverage/sources.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
 import { type CoverageDayRow, coverageDaysSql } from './coverage.sql.js';
 
 const CACHE_S = 60;
@@ -20,7 +19,7 @@ const daySchema = z.object({
 });
 
 /** GET /v1/coverage/days: `/v1/coverage` summed up per kind of source, without a key. It has no parameters: one cached result serves all requests. */
-export function createCoverageDaysRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
+export function createCoverageDaysRoute({ tables, cache }: Readers): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/coverage/days',
@@ -55,8 +54,8 @@ export function createCoverageDaysRoute(deps: { tables: Tables; cache: ResponseC
       },
     },
     async handler() {
-      const cached = await deps.cache.get('coverage-days', CACHE_S * 1000, () =>
-        deps.tables.rows<CoverageDayRow>(coverageDaysSql({ days: MAX_DAYS })),
+      const cached = await cache.get('coverage-days', CACHE_S * 1000, () =>
+        tables.rows<CoverageDayRow>(coverageDaysSql({ days: MAX_DAYS })),
       );
       const days = cached.value.map((row) => ({
         ...row,

@@ -6,11 +6,10 @@ import {
   MAX_BLOCK_GAP_S,
   MAX_TICK_GAP_S,
 } from '../../../schemas/coverage/sources.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
 import type { ParamDoc } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
 import { isoFrom } from '../../tables/values.js';
 import { type CoverageRow, coverageRowsSql } from './coverage.sql.js';
 
@@ -99,7 +98,7 @@ const dayParam = (name: 'from' | 'to', { description, example }: ParamDoc) =>
     .meta({ description, format: 'date', ...(example === undefined ? {} : { example }) });
 
 /** GET /v1/coverage: state of the data per source and UTC day. */
-export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
+export function createCoverageRoute({ tables, cache }: Readers): Route {
   return defineRoute({
     method: 'get',
     path: '/v1/coverage',
@@ -170,8 +169,8 @@ export function createCoverageRoute(deps: { tables: Tables; cache: ResponseCache
       if (days < 1) throw badParameter('Invalid range: from is after to');
       if (days > most) throw badParameter(`Range exceeds ${most} days`);
       const { source = '' } = query;
-      const cached = await deps.cache.get(`coverage:${from}:${to}:${source}`, CACHE_S * 1000, () =>
-        deps.tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
+      const cached = await cache.get(`coverage:${from}:${to}:${source}`, CACHE_S * 1000, () =>
+        tables.rows<CoverageRow>(coverageRowsSql({ from, to, source, limit: MAX_ROWS })),
       );
       const coverage = cached.value.map(coverageEntry);
       return { body: { from, to, count: coverage.length, coverage }, cache: cached };

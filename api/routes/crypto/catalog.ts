@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { ResponseCache } from '../../cache/response-cache.js';
-import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesOf } from '../../positions/outcome-prices.js';
-import type { Price } from '../../positions/position.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
+import { v1Route } from '../v1-route.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
 import { coinSeriesSql, eventsBySlugSql, marketsBySlugSql, periodicEventsSql, type SeriesRow } from './catalog.sql.js';
 import { coinSlugPattern, SHORT_WINDOW_S, windowSlugs, windowStartAt } from './coins.js';
@@ -84,12 +82,8 @@ const series = z.object({
 const exampleCondition = `0x5c${'0'.repeat(61)}1`;
 
 /** GET crypto markets: periodic markets, current 5-minute markets, series. */
-export function createCatalogRoutes(deps: {
-  tables: Tables;
-  cache: ResponseCache;
-  prices: Lookup<Price>;
-}): readonly Route[] {
-  const common = { method: 'get', apiGroup: 'v1', tag: 'Crypto', auth: 'key', feature: 'v1' } as const;
+export function createCatalogRoutes({ tables, cache, prices: pricesOf }: Readers): readonly Route[] {
+  const common = { ...v1Route, tag: 'Crypto' } as const;
 
   const markets = defineRoute({
     ...common,
@@ -136,13 +130,11 @@ export function createCatalogRoutes(deps: {
       },
     },
     async handler() {
-      const cached = await deps.cache.get('crypto-markets', MARKETS_CACHE_S * 1000, async () => {
-        const events = await deps.tables.rows<EventRow>(periodicEventsSql(coinSlugPattern, MAX_EVENTS));
+      const cached = await cache.get('crypto-markets', MARKETS_CACHE_S * 1000, async () => {
+        const events = await tables.rows<EventRow>(periodicEventsSql(coinSlugPattern, MAX_EVENTS));
         const rows =
-          events.length === 0
-            ? []
-            : await deps.tables.rows<EventMarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
-        const prices = await outcomePricesOf(deps.prices, rows);
+          events.length === 0 ? [] : await tables.rows<EventMarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
+        const prices = await outcomePricesOf(pricesOf, rows);
         return events.map((row) =>
           periodicEvent(
             row,
@@ -197,13 +189,13 @@ export function createCatalogRoutes(deps: {
     },
     async handler(_input, context) {
       const windowStart = windowStartAt(context.nowMs);
-      const cached = await deps.cache.get(`crypto-active:${windowStart}`, ACTIVE_CACHE_S * 1000, async () => {
+      const cached = await cache.get(`crypto-active:${windowStart}`, ACTIVE_CACHE_S * 1000, async () => {
         const slugs = windowSlugs(windowStart);
         const [events, rows] = await Promise.all([
-          deps.tables.rows<EventRow>(eventsBySlugSql(slugs)),
-          deps.tables.rows<EventMarketRow>(marketsBySlugSql(slugs)),
+          tables.rows<EventRow>(eventsBySlugSql(slugs)),
+          tables.rows<EventMarketRow>(marketsBySlugSql(slugs)),
         ]);
-        const prices = await outcomePricesOf(deps.prices, rows);
+        const prices = await outcomePricesOf(pricesOf, rows);
         return slugs.flatMap((slug) => {
           const row = rows.find((candidate) => candidate.slug === slug);
           return row === undefined
@@ -250,8 +242,8 @@ export function createCatalogRoutes(deps: {
       },
     },
     async handler() {
-      const cached = await deps.cache.get('crypto-series', SERIES_CACHE_S * 1000, async () =>
-        (await deps.tables.rows<SeriesRow>(coinSeriesSql(coinSlugPattern))).map(seriesEntry),
+      const cached = await cache.get('crypto-series', SERIES_CACHE_S * 1000, async () =>
+        (await tables.rows<SeriesRow>(coinSeriesSql(coinSlugPattern))).map(seriesEntry),
       );
       return {
         body: { series: cached.value, count: cached.value.length },

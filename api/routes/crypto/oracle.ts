@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { badParameter } from '../../errors/failure.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { millisecondsParam } from '../../http/time-params.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
+import { v1Route } from '../v1-route.js';
 import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
 import { type CandleRow, candlesSql, type TickRow, ticksSql } from './oracle.sql.js';
@@ -16,11 +16,6 @@ const CANDLES_CACHE_S = 5;
 const TICKS_CACHE_S = 60;
 /** Ticks of the last 2 s may be incomplete: more ticks of the same time can arrive. */
 const TICKS_SETTLE_MS = 2_000;
-
-export interface OracleRouteDeps {
-  readonly tables: Tables;
-  readonly cache: ResponseCache;
-}
 
 const candle = z.object({
   time: z.int().meta({ description: 'Start of the 5-minute bucket, Unix seconds.' }),
@@ -85,15 +80,12 @@ const timeParam = (name: 'from' | 'to') =>
 const limitText = `Invalid limit. Max ${commonLimits.ticksMaxLimit}`;
 
 /** GET candles and ticks of the oracle feeds. */
-export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
+export function createOracleRoutes({ tables, cache }: Readers): readonly Route[] {
   const candles = defineRoute({
-    method: 'get',
+    ...v1Route,
     path: '/v1/crypto/candles',
     reads: ['oracle'],
-    apiGroup: 'v1',
     tag: 'Crypto',
-    auth: 'key',
-    feature: 'v1',
     cacheS: CANDLES_CACHE_S,
     summary: 'Five-minute oracle candles',
     description:
@@ -111,8 +103,8 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
     },
     async handler({ query }) {
       const feed = feedOf(query.symbol);
-      const cached = await deps.cache.get(`candles:${feed}`, CANDLES_CACHE_S * 1000, async () => {
-        const rows = await deps.tables.rows<CandleRow>(candlesSql(feed, CANDLES));
+      const cached = await cache.get(`candles:${feed}`, CANDLES_CACHE_S * 1000, async () => {
+        const rows = await tables.rows<CandleRow>(candlesSql(feed, CANDLES));
         return rows.reverse().map((row) => ({
           time: Number(row.time),
           open: Number(row.open),
@@ -126,13 +118,10 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
   });
 
   const ticks = defineRoute({
-    method: 'get',
+    ...v1Route,
     path: '/v1/crypto/ticks',
     reads: ['oracle'],
-    apiGroup: 'v1',
     tag: 'Crypto',
-    auth: 'key',
-    feature: 'v1',
     cacheS: TICKS_CACHE_S,
     summary: 'One-second oracle ticks',
     description:
@@ -182,13 +171,9 @@ export function createOracleRoutes(deps: OracleRouteDeps): readonly Route[] {
       if (query.to - query.from > commonLimits.ticksMaxRangeMs) throw badParameter('Range exceeds 24 hours');
       const feed = feedOf(query.symbol);
       const { from, to, limit } = query;
-      const load = () => deps.tables.rows<TickRow>(ticksSql({ feed, fromMs: from, toMs: to, rows: limit + 1 }));
+      const load = () => tables.rows<TickRow>(ticksSql({ feed, fromMs: from, toMs: to, rows: limit + 1 }));
       const settled = to < context.nowMs - TICKS_SETTLE_MS;
-      const cached = await deps.cache.get(
-        `ticks:${feed}:${from}:${to}:${limit}`,
-        settled ? TICKS_CACHE_S * 1000 : 0,
-        load,
-      );
+      const cached = await cache.get(`ticks:${feed}:${from}:${to}:${limit}`, settled ? TICKS_CACHE_S * 1000 : 0, load);
       const rows = cached.value.slice(0, limit);
       return {
         body: {

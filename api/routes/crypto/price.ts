@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
+import { v1Route } from '../v1-route.js';
 import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
 import { type WindowRow, windowPriceSql } from './oracle.sql.js';
@@ -46,15 +46,12 @@ function windowPriceFrom(
 }
 
 /** GET /v1/crypto/price: open and close price of a window. */
-export function createPriceRoute(deps: { tables: Tables; cache: ResponseCache }): Route {
+export function createPriceRoute({ tables, cache }: Readers): Route {
   return defineRoute({
-    method: 'get',
+    ...v1Route,
     path: '/v1/crypto/price',
     reads: ['oracle'],
-    apiGroup: 'v1',
     tag: 'Crypto',
-    auth: 'key',
-    feature: 'v1',
     cacheS: PRICE_CACHE_S,
     summary: 'Open and close of a window (price to beat)',
     description:
@@ -101,13 +98,13 @@ export function createPriceRoute(deps: { tables: Tables; cache: ResponseCache })
       const { nowMs } = context;
       const ended = nowMs >= endMs;
       const load = async () => {
-        const [row] = await deps.tables.rows<WindowRow>(windowPriceSql({ feed, fromMs: startMs, toMs: endMs }));
+        const [row] = await tables.rows<WindowRow>(windowPriceSql({ feed, fromMs: startMs, toMs: endMs }));
         return { ...windowPriceFrom(row, { startMs, endMs, nowMs }), timestamp: nowMs };
       };
       // The key contains the window's state: a cached open window is never served after its end.
       const key = `price:${feed}:${startMs}:${endMs}:${ended ? 'ended' : 'open'}`;
       const openS = OPEN_CACHE_MS / 1000;
-      const cached = await deps.cache.get(
+      const cached = await cache.get(
         key,
         (price) => (ended ? (price.completed ? PRICE_CACHE_S * 1000 : 0) : OPEN_CACHE_MS),
         load,

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { formatFixed, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import { overlapSorts } from '../../overlap/overlap.sql.js';
 import { createOverlapReader, type OverlapWallet } from '../../overlap/reader.js';
-import type { Tables } from '../../tables/port.js';
+import type { Readers } from '../../readers.js';
 
 const CACHE_S = 60;
 const [MIN_TAGS, MAX_TAGS] = [2, 10];
@@ -77,8 +76,8 @@ const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSche
 });
 
 /** GET /api/datasets/sports-esports/wallets/overlap: the wallets that traded markets of each of several tags. */
-export function createOverlapRoute(deps: { tables: Tables; cache: ResponseCache; nowMs: () => number }): Route {
-  const reader = createOverlapReader({ tables: deps.tables, nowMs: deps.nowMs, budgetMs: BUDGET_MS });
+export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
+  const reader = createOverlapReader({ tables, nowMs, budgetMs: BUDGET_MS });
   const limiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -86,7 +85,7 @@ export function createOverlapRoute(deps: { tables: Tables; cache: ResponseCache;
     message: 'Another overlap request is still running. Retry shortly.',
     accountScope: 'wallets_overlap',
     totalScope: 'wallets_overlap_total',
-    nowMs: deps.nowMs,
+    nowMs,
   });
   return defineRoute({
     method: 'get',
@@ -155,7 +154,7 @@ export function createOverlapRoute(deps: { tables: Tables; cache: ResponseCache;
       const span = after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? NO_END_S };
       const name = JSON.stringify(['overlap', tags, String(minVolume), span, sort, limit, offset]);
       const caller = context.caller?.accountId ?? `address ${context.clientIp}`;
-      const cached = await deps.cache.get(name, CACHE_S * 1000, () =>
+      const cached = await cache.get(name, CACHE_S * 1000, () =>
         limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
       );
       const wallets = cached.value.map((row) => walletFrom(row, tags.length));

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { ResponseCache } from '../../cache/response-cache.js';
-import type { Lookup } from '../../catalog/cached-lookup.js';
 import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
@@ -13,12 +11,12 @@ import {
   outcomePricesFrom,
   outcomePricesOf,
 } from '../../positions/outcome-prices.js';
-import type { Price } from '../../positions/position.js';
+import type { Readers } from '../../readers.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
-import type { Tables } from '../../tables/port.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
 import { recurrenceFrom } from '../crypto/catalog.serialize.js';
+import { v1Route } from '../v1-route.js';
 import { type EventDetailRow, type EventSeriesRow, eventSeriesSql, eventSql } from './event.sql.js';
 
 const EVENT_CACHE_S = 60;
@@ -105,25 +103,22 @@ function eventDetail(
 }
 
 /** GET /v1/event/{slug}: an event with its markets. */
-export function createEventRoute(deps: { tables: Tables; cache: ResponseCache; prices: Lookup<Price> }): Route {
+export function createEventRoute({ tables, cache, prices }: Readers): Route {
   const load = async (slug: string) => {
-    const [row] = await deps.tables.rows<EventDetailRow>(eventSql(slug));
+    const [row] = await tables.rows<EventDetailRow>(eventSql(slug));
     if (row === undefined) return null;
     const named = row.series_id !== null || row.series_slug !== null;
     const [markets, series] = await Promise.all([
-      deps.tables.rows<EventMarketRow>(marketsOfEventsSql([row.id])),
-      named ? deps.tables.rows<EventSeriesRow>(eventSeriesSql({ id: row.series_id, slug: row.series_slug })) : [],
+      tables.rows<EventMarketRow>(marketsOfEventsSql([row.id])),
+      named ? tables.rows<EventSeriesRow>(eventSeriesSql({ id: row.series_id, slug: row.series_slug })) : [],
     ]);
-    return eventDetail(row, markets, series[0], await outcomePricesOf(deps.prices, markets));
+    return eventDetail(row, markets, series[0], await outcomePricesOf(prices, markets));
   };
   return defineRoute({
-    method: 'get',
+    ...v1Route,
     path: '/v1/event/{slug}',
     reads: ['catalog'],
-    apiGroup: 'v1',
     tag: 'Events',
-    auth: 'key',
-    feature: 'v1',
     cacheS: EVENT_CACHE_S,
     summary: 'One event with its markets',
     params: z.object({
@@ -174,7 +169,7 @@ export function createEventRoute(deps: { tables: Tables; cache: ResponseCache; p
     },
     otherResponses: notFoundResponse('No event has this slug.', 'Event how-many-launches-in-2027 not found'),
     async handler({ params }) {
-      const cached = await deps.cache.get(
+      const cached = await cache.get(
         `event:${params.slug}`,
         (found) => (found === null ? MAX_CACHED_MISS_MS : EVENT_CACHE_S * 1000),
         () => load(params.slug),

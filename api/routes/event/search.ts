@@ -1,16 +1,14 @@
 import { z } from 'zod';
-import type { ResponseCache } from '../../cache/response-cache.js';
-import type { Lookup } from '../../catalog/cached-lookup.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { MAX_WORDS, wordsOf } from '../../http/search-words.js';
 import { CURRENT_PRICES_DESCRIPTION, type OutcomePrices, outcomePricesOf } from '../../positions/outcome-prices.js';
-import type { Price } from '../../positions/position.js';
 import { priceSource } from '../../positions/price-fields.js';
+import type { Readers } from '../../readers.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
-import type { Tables } from '../../tables/port.js';
 import { boolFrom } from '../../tables/values.js';
+import { v1Route } from '../v1-route.js';
 import { type FoundEventRow, type FoundMarketRow, foundMarketsSql, searchEventsSql } from './search.sql.js';
 
 const SEARCH_CACHE_S = 180;
@@ -51,13 +49,12 @@ const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.i
 });
 
 /** GET /v1/events/search: events by words of their title or slug. */
-export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCache; prices: Lookup<Price> }): Route {
-  const { tables } = deps;
+export function createEventSearchRoute({ tables, cache, prices: pricesOf }: Readers): Route {
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
     const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));
     const ids = events.map((row) => row.id);
     const markets = ids.length === 0 ? [] : await tables.rows<FoundMarketRow>(foundMarketsSql(ids));
-    const prices = await outcomePricesOf(deps.prices, markets);
+    const prices = await outcomePricesOf(pricesOf, markets);
     return events.map((row) => ({
       id: numericId(row.id),
       slug: row.slug,
@@ -71,13 +68,10 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCa
     }));
   };
   return defineRoute({
-    method: 'get',
+    ...v1Route,
     path: '/v1/events/search',
     reads: ['catalog'],
-    apiGroup: 'v1',
     tag: 'Events',
-    auth: 'key',
-    feature: 'v1',
     cacheS: SEARCH_CACHE_S,
     summary: 'Events whose title or slug contain every word',
     description: 'Open events first, then by volume. Case-insensitive.',
@@ -125,7 +119,7 @@ export function createEventSearchRoute(deps: { tables: Tables; cache: ResponseCa
     async handler({ query }) {
       const words = wordsOf(query.q);
       const key = `events search ${query.limit} ${JSON.stringify(words)}`;
-      const cached = await deps.cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
+      const cached = await cache.get(key, SEARCH_CACHE_S * 1000, () => load(words, query.limit));
       return {
         body: { query: query.q, events: cached.value, count: cached.value.length },
         cache: cached,

@@ -16,14 +16,12 @@ import {
 } from '../../order-books/fields.js';
 import type { OrderBookReader, OrderBookView } from '../../order-books/reader.js';
 import type { Readers } from '../../readers.js';
+import { v1Route } from '../v1-route.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 
 const common = {
-  method: 'get',
-  apiGroup: 'v1',
+  ...v1Route,
   tag: 'Order books',
-  auth: 'key',
-  feature: 'v1',
   otherResponses: notFoundResponse('No book of this token was read within the last day', 'No order book of this token'),
 } as const;
 const params = z.object({ token: tokenIdParam({ invalid: 'Invalid token id. Use 1 to 78 digits' }) });
@@ -57,12 +55,9 @@ const bookSchema = z.object({
 });
 
 /** GET /v1/orderbook, /v1/midpoint and /v1/spread of an outcome token, in the field names of the venue with the state of the book added. */
-export function createOrderBookRoutes(deps: {
-  orderBooks: OrderBookReader;
-  readers: Pick<Readers, 'titlesOf'>;
-}): readonly Route[] {
+export function createOrderBookRoutes({ titleOf }: Readers, orderBooks: OrderBookReader): readonly Route[] {
   const read = async (token: string, levels: number): Promise<OrderBookView> => {
-    const book = await deps.orderBooks(token, levels);
+    const book = await orderBooks(token, levels);
     if (book === null) throw notFound('No order book of this token');
     return book;
   };
@@ -95,15 +90,14 @@ export function createOrderBookRoutes(deps: {
       },
     },
     async handler({ params: { token }, query }, { nowMs }) {
-      const [book, titles] = await Promise.all([read(token, query.depth), deps.readers.titlesOf([token])]);
-      const title = titles.get(token);
+      const [book, title] = await Promise.all([read(token, query.depth), titleOf(token)]);
       return {
         body: {
-          market: book.conditionId === '' ? (title?.conditionId ?? null) : book.conditionId,
+          market: book.conditionId === '' ? title.conditionId : book.conditionId,
           asset_id: book.tokenId,
-          slug: title?.slug ?? null,
-          question: title?.market ?? null,
-          outcome: title?.outcome ?? null,
+          slug: title.slug,
+          question: title.market,
+          outcome: title.outcome,
           timestamp: String(book.updatedMs),
           hash: book.hash,
           bids: [...book.bids],

@@ -3,15 +3,10 @@ import { badParameter } from '../../errors/failure.js';
 import { offsetParam } from '../../http/chain-params.js';
 import { integerParam, slugParam } from '../../http/params.js';
 import { cursorText } from '../../pagination/cursor.js';
+import { v1Route } from '../v1-route.js';
 
 /** Route fields that all /v1 endpoints of wallets and markets share. */
-export const common = {
-  method: 'get',
-  apiGroup: 'v1',
-  tag: 'Wallets and markets',
-  auth: 'key',
-  feature: 'v1',
-} as const;
+export const common = { ...v1Route, tag: 'Wallets and markets' } as const;
 
 /** Matches hex text that is not a condition id; it is rejected instead of being read as a slug. */
 const MALFORMED_CONDITION = /^0x(?![0-9a-f]{64}$)[0-9a-f]*$/i;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
 import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
 import { choiceParam } from '../../http/params.js';
@@ -22,7 +21,7 @@ const periods = {
 } as const satisfies Record<string, Period>;
 
 /** GET /v1/trader/{wallet}/pnl: PnL series of a wallet. */
-export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; cache: ResponseCache }): Route {
+export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -58,8 +57,8 @@ export function createV1PnlRoute(deps: { readers: Pick<Readers, 'pnlSeries'>; ca
       },
     },
     async handler({ params: { wallet }, query: { period } }) {
-      const cached = await deps.cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
-        deps.readers.pnlSeries(wallet, periods[period]),
+      const cached = await cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
+        pnlSeries(wallet, periods[period]),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cached };

@@ -156,9 +156,7 @@ type PageQuery = z.output<typeof query> & { readonly cursor?: string | undefined
 const WALLET_PATH = '/v1/wallets/{addr}/positions';
 
 /** GET open positions of one or several wallets. */
-export function createV1PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
-  const { readers } = deps;
-
+export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
   const ofWallet = async (wallet: string, given: PageQuery) => {
     const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, cursor: start, ...filter } = given;

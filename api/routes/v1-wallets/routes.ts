@@ -1,7 +1,6 @@
 import type { Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import type { ChainState, Profiles } from '../../wallets/ports.js';
 import { createV1PnlRoute } from './pnl.js';
 import { createV1PositionsRoutes } from './positions.js';
@@ -11,20 +10,14 @@ import { createTopTradersRoute } from './traders.js';
 import { createV1TradesRoutes } from './trades.js';
 
 /** All /v1 endpoints of wallets and of their markets. */
-export function createV1WalletRoutes(deps: {
-  tables: Tables;
-  readers: Readers;
-  rateLimitStore: RateLimitStore;
-  chainState: ChainState | null;
-  profiles: Profiles | null;
-}): readonly Route[] {
-  const { tables, readers, rateLimitStore, chainState: chain, profiles } = deps;
-  return [
-    ...createV1TradesRoutes({ readers }),
-    ...createV1PositionsRoutes({ readers }),
-    createTopTradersRoute({ readers, rateLimitStore }),
-    createV1PnlRoute({ readers, cache: readers.cache }),
-    createWalletSummaryRoute({ tables, readers }),
-    createResolveRoute({ tables, cache: readers.cache, chain, profiles }),
-  ];
-}
+export const createV1WalletRoutes = (
+  readers: Readers,
+  deps: { rateLimitStore: RateLimitStore; chainState: ChainState | null; profiles: Profiles | null },
+): readonly Route[] => [
+  ...createV1TradesRoutes(readers),
+  ...createV1PositionsRoutes(readers),
+  createTopTradersRoute(readers, deps.rateLimitStore),
+  createV1PnlRoute(readers),
+  createWalletSummaryRoute(readers),
+  createResolveRoute({ ...readers, chain: deps.chainState, profiles: deps.profiles }),
+];

@@ -7,7 +7,7 @@ import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
 import { currentPnlOfPositionSql } from '../../pnl-series/current-pnl.sql.js';
 import { allCompleteField } from '../../positions/completeness.js';
 import type { Readers } from '../../readers.js';
-import type { Sql, Tables } from '../../tables/port.js';
+import type { Sql } from '../../tables/port.js';
 import { common } from './params.js';
 
 const CACHE_S = 30;
@@ -113,13 +113,7 @@ function summaryFrom(
 }
 
 /** GET /v1/wallets/{wallet}/summary: profit, volume, fees and open positions of a wallet. */
-export const createWalletSummaryRoute = ({
-  tables,
-  readers,
-}: {
-  readonly tables: Tables;
-  readonly readers: Readers;
-}): Route =>
+export const createWalletSummaryRoute = ({ tables, pnl, cache }: Readers): Route =>
   defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -150,11 +144,11 @@ export const createWalletSummaryRoute = ({
       const realizedIn = async (days: number) => {
         const nowS = Math.floor(nowMs / 1000);
         const span = { afterS: nowS - days * DAY_S, beforeS: nowS };
-        return (await readers.pnl.spanPnl(wallet, span, { tokens: null, combos: false })).realized;
+        return (await pnl.spanPnl(wallet, span, { tokens: null, combos: false })).realized;
       };
-      const cached = await readers.cache.get(`v1 wallet summary ${wallet}`, CACHE_S * 1000, async () => {
+      const cached = await cache.get(`v1 wallet summary ${wallet}`, CACHE_S * 1000, async () => {
         const [summaries, [values], [traded], day, week, month] = await Promise.all([
-          readers.pnl.summaries([wallet], null),
+          pnl.summaries([wallet], null),
           tables.rows<ValuesRow>(valuesSql(wallet)),
           tables.rows<FillsRow>(fillsSql(wallet)),
           realizedIn(windows['1d']),

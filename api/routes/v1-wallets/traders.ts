@@ -109,8 +109,7 @@ const rowFrom = (
 };
 
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
-export function createTopTradersRoute(deps: { readers: Readers; rateLimitStore: RateLimitStore }): Route {
-  const { readers, rateLimitStore } = deps;
+export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimitStore): Route {
   const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
 
   /** Market by condition id or slug; null if neither catalogue nor chain knows it. */

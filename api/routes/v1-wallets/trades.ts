@@ -3,13 +3,14 @@ import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js
 import { notFound } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
-import { type TokenTitle, untitled } from '../../fills/titles.js';
+import type { TokenTitle } from '../../fills/titles.js';
 import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields.js';
 import { hashParam, walletParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, requiredText } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
-import { cursorsOf, logPositionCursor } from '../../pagination/cursor.js';
+import { logPositionCursor } from '../../pagination/cursor.js';
+import { cursorPage } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common, cursor, MAX_WALLETS, marketId, nextCursor, paging, parseWallets } from './params.js';
@@ -107,24 +108,22 @@ interface PageQuery {
 }
 
 /** GET trades of wallets and markets: one row per signed order of the wallet, so that a taker order is one row and not one per matched maker. */
-export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route[] {
-  const { fills, titlesOf } = deps.readers;
-
-  const read = async (filter: FillFilter, query: PageQuery, endpoint: string) => {
-    const cursors = cursorsOf(logPositionCursor, { endpoint });
+export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): readonly Route[] {
+  const read = async <T>(
+    filter: FillFilter,
+    query: PageQuery,
+    endpoint: string,
+    serialize: (row: FillRow, title: TokenTitle) => T,
+  ) => {
     const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-    const { rows, hasMore, last } = await fills.fills({ ...filter, beyond: cursors.read(query.cursor) }, page);
-    const titles = await titlesOf(rows.map((row) => row.token_id));
-    return {
-      rows: rows.map((row) => [row, titles.get(row.token_id) ?? untitled] as const),
-      next: hasMore && last !== null ? cursors.write(last) : null,
-    };
+    const { rows, cursor } = await cursorPage(logPositionCursor, { endpoint }, query, (beyond) =>
+      fills.fills({ ...filter, beyond }, page),
+    );
+    return { count: rows.length, next_cursor: cursor, trades: await withTitles(rows, serialize) };
   };
   const ofWallet = async (wallet: string, query: PageQuery) => {
     const filter = { ...allFills, wallets: [wallet], role: 'maker', versions: withoutCombos } as const;
-    const { rows, next } = await read(filter, query, WALLET_PATH);
-    const trades = rows.map(([row, title]) => walletTradeFrom(row, title));
-    return { wallet, count: trades.length, next_cursor: next, trades };
+    return { wallet, ...(await read(filter, query, WALLET_PATH, walletTradeFrom)) };
   };
 
   const listSchema = z.object({
@@ -224,16 +223,8 @@ export function createV1TradesRoutes(deps: { readers: Readers }): readonly Route
       if (tokenIds === null || first === undefined) throw notFound(`Market ${id} not found`);
       const users = query.user === undefined ? null : parseWallets(query.user, 'user');
       const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
-      const { rows, next } = await read(filter, query, context.endpoint);
-      const title = (await titlesOf([first])).get(first) ?? untitled;
-      return {
-        body: {
-          condition_id: title.conditionId ?? '',
-          count: rows.length,
-          next_cursor: next,
-          trades: rows.map(([row, own]) => marketTradeFrom(row, own)),
-        },
-      };
+      const page = await read(filter, query, context.endpoint, marketTradeFrom);
+      return { body: { condition_id: (await titleOf(first)).conditionId ?? '', ...page } };
     },
   });
 

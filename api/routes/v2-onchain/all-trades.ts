@@ -81,9 +81,7 @@ const query = z.object({
 });
 
 /** GET all trades of a wallet or token in one response. */
-export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number }): readonly Route[] {
-  const { fills, cache, nowMs } = deps.readers;
-  const hardCap = deps.hardCap ?? HARD_CAP;
+export function createAllTradesRoutes({ fills, cache, nowMs }: Readers, hardCap = HARD_CAP): readonly Route[] {
   const concurrencyLimiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -107,8 +105,8 @@ export function createAllTradesRoutes(deps: { readers: Readers; hardCap?: number
         { order: 'desc', limit, offset: 0 },
       );
       for (const row of page.rows) trades.push(tradeFrom(row));
-      beyond = page.last;
-      if (!page.hasMore) break;
+      beyond = page.next;
+      if (beyond === null) break;
       if (trades.length >= hardCap) reason = 'hard_cap_250000';
       else if (elapsedMs() >= WALL_CLOCK_MS) reason = 'wall_clock_180s';
       if (reason !== null) break;

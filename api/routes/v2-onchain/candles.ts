@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { anchorBlockSql, anchorTxSql, resolutions } from '../../candles/candles.sql.js';
 import { exampleCandles } from '../../candles/examples.js';
 import { type Candle, type CandlePage, readCandles } from '../../candles/reader.js';
 import { badParameter } from '../../errors/failure.js';
-import { untitled } from '../../fills/titles.js';
+import type { untitled } from '../../fills/titles.js';
 import { marketAliases } from '../../http/aliases.js';
 import { flagParam, hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 
@@ -162,13 +160,7 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
 }
 
 /** GET candles of an outcome token, computed from its trades. */
-export function createOnchainCandleRoutes(deps: {
-  tables: Tables;
-  cache: ResponseCache;
-  readers: Readers;
-}): readonly Route[] {
-  const { tables, cache, readers } = deps;
-
+export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Readers): readonly Route[] {
   const momentOf = async (tokenId: string, given: Query): Promise<number | null> => {
     const { anchor_tx: hash, anchor_block: block } = given;
     if (hash === undefined && block === undefined) return given.anchor_ts ?? null;
@@ -191,7 +183,7 @@ export function createOnchainCandleRoutes(deps: {
       });
       return trimToTradeCount(page, given);
     });
-    const title = (await readers.titlesOf([tokenId])).get(tokenId) ?? untitled;
+    const title = await titleOf(tokenId);
     return { body: bodyFrom(tokenId, given, cached.value, title), cache: cached };
   };
 
@@ -202,7 +194,7 @@ export function createOnchainCandleRoutes(deps: {
     for (const by of ['condition_id', 'market_slug'] as const) {
       const value = named[by];
       if (value === undefined) continue;
-      const found = await readers.fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
+      const found = await fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
       if (found === null || found.length === 0) throw badParameter(`${by} not found`);
       const before = left;
       left = before === null ? found : before.filter((id) => found.includes(id));

@@ -5,7 +5,6 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, type Page } from '../../fills/filter.js';
 import { formatCursor, type LogPosition } from '../../fills/log-position.js';
 import type { RowPage } from '../../fills/read-page.js';
-import { untitled } from '../../fills/titles.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../wallet-events/events.sql.js';
@@ -42,8 +41,8 @@ const listQuery = z.object({ limit: v2.limit(MAX_ROWS), cursor: v2.cursor.option
 const source = z.literal(SOURCE);
 
 /** The wallet and market lists of /v2/onchain: fills, redemptions, splits, merges and conversions. */
-export function createOnchainLists(deps: { readers: Readers }): readonly Route[] {
-  const { fills, titlesOf, walletEvents, conditionsOf, cache } = deps.readers;
+export function createOnchainLists(readers: Readers): readonly Route[] {
+  const { fills, titleOf, withTitles, walletEvents, conditionsOf, cache } = readers;
 
   /** A cached page of a list, newest first. `name` identifies the list. */
   const cachedPage = async <Row extends TimedRow>(
@@ -55,15 +54,15 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
     const page = { order: 'desc', limit: query.limit, offset: beyond === null ? query.offset : 0 } as const;
     const start = beyond === null ? page.offset : formatCursor(beyond);
     const cached = await cache.get(`${name} ${start} ${page.limit}`, LIST_CACHE_S * 1000, () => load(beyond, page));
-    const { rows, hasMore } = cached.value;
-    const last = rows.at(-1);
+    const { rows, next } = cached.value;
+    const last = next === null ? undefined : rows.at(-1);
     return {
       rows,
       offset: page.offset,
       pagination: {
         limit: query.limit,
-        has_more: hasMore,
-        ...(hasMore && last !== undefined ? { cursor: formatTimedCursor(last) } : {}),
+        has_more: next !== null,
+        ...(last === undefined ? {} : { cursor: formatTimedCursor(last) }),
       },
       cache: cached,
     };
@@ -102,8 +101,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
       const filter = { ...allFills, wallets: [address] };
       const path = `/v2/onchain/wallets/${address}/trades`;
       const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      const trades = rows.map((row) => walletFillFrom(row, titles.get(row.token_id) ?? untitled));
+      const trades = await withTitles(rows, walletFillFrom);
       return { body: { wallet: address, source: SOURCE, count: trades.length, offset, pagination, trades }, cache };
     },
   });
@@ -143,7 +141,7 @@ export function createOnchainLists(deps: { readers: Readers }): readonly Route[]
       const filter = { ...allFills, tokenIds: [id] };
       const path = `/v2/onchain/markets/${id}/trades`;
       const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
-      const title = (await titlesOf([id])).get(id) ?? untitled;
+      const title = await titleOf(id);
       return {
         body: {
           token_id: id,

@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { type TagRow, tagsSql } from '../../catalog/markets.sql.js';
-import { untitled } from '../../fills/titles.js';
 import { flagParam } from '../../http/chain-params.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { choiceParam, integerParam, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { readTokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
@@ -44,13 +41,7 @@ const tagSchema = z.object({
 });
 
 /** GET lifetime volume of an outcome token, and the catalogue's tags. */
-export function createOnchainMarketRoutes(deps: {
-  tables: Tables;
-  cache: ResponseCache;
-  readers: Readers;
-}): readonly Route[] {
-  const { tables, cache, readers } = deps;
-
+export function createOnchainMarketRoutes({ tables, cache, titleOf }: Readers): readonly Route[] {
   const volume = defineRoute({
     ...common,
     path: '/v2/onchain/markets/{token_id}/volume',
@@ -77,7 +68,7 @@ export function createOnchainMarketRoutes(deps: {
     },
     async handler({ params: { token_id: id } }) {
       const cached = await cache.get(`v2 volume ${id}`, CACHE_S * 1000, () => readTokenVolume(tables, id, 1));
-      const title = (await readers.titlesOf([id])).get(id) ?? untitled;
+      const title = await titleOf(id);
       const { trades, buys, sells, usdc, buyUsdc, sellUsdc } = cached.value;
       return {
         body: {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
   conditionOpenInterestSql,
@@ -9,7 +8,6 @@ import {
   totalOpenInterestSql,
 } from '../../positions/open-interest.sql.js';
 import type { Readers } from '../../readers.js';
-import type { Tables } from '../../tables/port.js';
 import { boolFrom } from '../../tables/values.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { common, v2 } from './params.js';
@@ -38,12 +36,7 @@ function sumsFrom(row: OpenInterestRow | undefined) {
 }
 
 /** GET open interest: of a market, and of all markets. */
-export function createOpenInterestRoutes(deps: {
-  tables: Tables;
-  cache: ResponseCache;
-  readers: Readers;
-}): readonly Route[] {
-  const { tables, cache, readers } = deps;
+export function createOpenInterestRoutes({ tables, cache, conditionsOf }: Readers): readonly Route[] {
   const gaplessFromS = async (): Promise<number> => {
     const { value } = await cache.get('v2 oi gapless from', MARKET_CACHE_S * 1000, async () => {
       const [row] = await tables.rows<{ at: number | string | null }>(gaplessFromSql());
@@ -88,7 +81,7 @@ export function createOpenInterestRoutes(deps: {
         const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id, await gaplessFromS()));
         return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
       });
-      const condition = (await readers.conditionsOf([id])).get(id);
+      const condition = (await conditionsOf([id])).get(id);
       return {
         body: {
           condition_id: id,

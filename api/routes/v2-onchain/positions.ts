@@ -75,9 +75,7 @@ function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typ
 }
 
 /** GET /v2/onchain/positions: positions by any filter. */
-export function createOnchainPositionsRoute(deps: { readers: Readers }): Route {
-  const { positions, outcomesOf, fills } = deps.readers;
-
+export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Readers): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,

@@ -3,11 +3,11 @@ import { divide, moneyToNumber, priceNumber } from '../../../schemas/primitives/
 import { badParameter } from '../../errors/failure.js';
 import { counterpartyField, counterpartyFlag } from '../../fills/counterparty.js';
 import type { FillGroupRow, FillRow } from '../../fills/fills.sql.js';
-import { allFills, clampToDateTimeSeconds, type FillFilter, type Page } from '../../fills/filter.js';
+import { allFills, type FillFilter, type Page, timeRangeOf } from '../../fills/filter.js';
 import { directionOf, signedRoleOf } from '../../fills/legs.js';
 import { formatCursor, type LogPosition, type LogPositionRow, parseCursor } from '../../fills/log-position.js';
 import { type RowPage, readSnapshotPage } from '../../fills/read-page.js';
-import { type TokenTitle, untitled } from '../../fills/titles.js';
+import type { TokenTitle } from '../../fills/titles.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
@@ -154,9 +154,7 @@ function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.i
 }
 
 /** GET /v2/onchain/trades: fills by any filter. */
-export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
-  const { fills, titlesOf } = deps.readers;
-
+export function createOnchainTradesRoute({ fills, withTitles }: Readers): Route {
   const filterOf = async (given: z.output<typeof query>, nowMs: number): Promise<FillFilter> => {
     const named = [given.wallet, given.market_slug, given.condition_id, given.token_id].some(
       (value) => value !== undefined,
@@ -182,8 +180,8 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
       wallets: given.wallet === undefined ? null : [given.wallet],
       role: given.wallet !== undefined && given.group_by !== undefined ? 'maker' : null,
       tokenIds: first === undefined ? null : first.filter((id) => rest.every((list) => list.includes(id))),
-      afterS: filtered ? clampToDateTimeSeconds(given.start_time) : Math.floor(nowMs / 1000) - DAY_S,
-      beforeS: clampToDateTimeSeconds(given.end_time),
+      ...timeRangeOf(given.start_time, given.end_time),
+      ...(filtered ? {} : { afterS: Math.floor(nowMs / 1000) - DAY_S }),
       minUsdc: given.min_total ?? null,
     };
   };
@@ -215,46 +213,39 @@ export function createOnchainTradesRoute(deps: { readers: Readers }): Route {
       const ordered = given.sort_by === undefined && given.group_by === undefined;
       if (key !== undefined && 'beyond' in key !== ordered) throw badParameter('Invalid pagination_key');
       const page = { order: given.order, limit: given.limit, offset: 0 };
-      const envelope = (rows: number, hasMore: boolean, next: string | null) => ({
+      const envelope = (rows: number, next: string | null) => ({
         count: rows,
         pagination: {
           limit: given.limit,
-          has_more: hasMore,
-          ...(hasMore && next !== null ? { pagination_key: next } : {}),
+          has_more: next !== null,
+          ...(next === null ? {} : { pagination_key: next }),
         },
       });
       if (ordered) {
         const filter = { ...open, beyond: key !== undefined && 'beyond' in key ? key.beyond : null };
-        const { rows, hasMore, last } = await fills.fills(filter, page);
-        const titles = await titlesOf(rows.map((row) => row.token_id));
+        const { rows, next } = await fills.fills(filter, page);
         return {
           body: {
-            ...envelope(rows.length, hasMore, last === null ? null : formatCursor(last)),
-            trades: rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled)),
+            ...envelope(rows.length, next === null ? null : formatCursor(next)),
+            trades: await withTitles(rows, tradeFrom),
           },
         };
       }
       const start = key !== undefined && 'atMost' in key ? key : null;
-      const snapshotPage = <Row extends LogPositionRow>(
+      const snapshotPage = async <Row extends LogPositionRow>(
         load: (filter: FillFilter, at: Page) => Promise<RowPage<Row>>,
-      ) => readSnapshotPage({ fills, filter: open, page, start, load });
-      const keyOf = (next: SnapshotOffset | null) =>
-        next === null ? null : `${formatCursor(next.atMost)}~${next.offset}`;
-      if (given.group_by === undefined) {
-        const { rows, hasMore, next } = await snapshotPage(fills.fillsByOrder);
-        const titles = await titlesOf(rows.map((row) => row.token_id));
-        const trades = rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled));
-        return { body: { ...envelope(rows.length, hasMore, keyOf(next)), trades } };
-      }
-      const { rows, hasMore, next } = await snapshotPage((filter, at) => fills.groups(filter, at, 'order_hash'));
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      return {
-        body: {
-          ...envelope(rows.length, hasMore, keyOf(next)),
-          source: GROUPED_SOURCE,
-          trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled, given.wallet !== undefined)),
-        },
+      ) => {
+        const { rows, next } = await readSnapshotPage({ fills, filter: open, page, start, load });
+        const nextKey = next === null ? null : `${formatCursor(next.atMost)}~${next.offset}`;
+        return { rows, fields: envelope(rows.length, nextKey) };
       };
+      if (given.group_by === undefined) {
+        const { rows, fields } = await snapshotPage(fills.fillsByOrder);
+        return { body: { ...fields, trades: await withTitles(rows, tradeFrom) } };
+      }
+      const { rows, fields } = await snapshotPage((filter, at) => fills.groups(filter, at, 'order_hash'));
+      const trades = await withTitles(rows, (row, title) => orderFrom(row, title, given.wallet !== undefined));
+      return { body: { ...fields, source: GROUPED_SOURCE, trades } };
     },
   });
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../cache/response-cache.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
 import { choiceParam, integerParam } from '../../http/params.js';
@@ -65,12 +64,7 @@ const finalOf = (points: readonly EquityPoint[], from: number, to: number): numb
   rounded(points.at(-1)?.pnl ?? 0n, from, to);
 
 /** GET /v2/trader/{wallet}/equity: equity curve of a wallet. */
-export function createEquityRoute(deps: {
-  readers: Readers;
-  cache: ResponseCache;
-  rateLimitStore: RateLimitStore;
-}): Route {
-  const { readers, cache, rateLimitStore } = deps;
+export function createEquityRoute({ cache, equity: readEquity }: Readers, rateLimitStore: RateLimitStore): Route {
   return defineRoute({
     ...common,
     cacheS: POSITIONS_CACHE_S,
@@ -159,7 +153,7 @@ export function createEquityRoute(deps: {
           const windowStartS = days === null ? null : Math.floor(context.nowMs / 1000) - days * DAY_S;
           const fromS = windowStartS === null || from === null ? (windowStartS ?? from) : Math.max(windowStartS, from);
           const filter = { fromS, toS: to, maxMarkets, includeUnrealized };
-          const equity = await readers.equity(wallet, filter);
+          const equity = await readEquity(wallet, filter);
           return {
             counts: [equity.positions, equity.markets, equity.open] as const,
             partial: equity.partial,

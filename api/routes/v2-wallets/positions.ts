@@ -139,8 +139,7 @@ const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow
 });
 
 /** GET positions of a wallet: all at once, or the closed ones page by page. */
-export function createV2PositionsRoutes(deps: { readers: Readers }): readonly Route[] {
-  const { readers } = deps;
+export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
   const cachedPositionsOf = async (wallet: string) => {
     const cached = await readers.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
     if (cached.value.length === 0) throw notFound('Wallet not found');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RequestContext } from '../../http/route.js';
+import type { ListPage } from '../../pagination/list-page.js';
 
 /** Fields of every ungrouped /v3 list. */
 export const pageFields = {
@@ -21,17 +22,16 @@ export const examplePage = {
   elapsed_ms: 4,
 };
 
-/** The values of `pageFields`. `cursor`: cursor of the next page. */
-export function pagingOf(
+/** The values of `pageFields`. */
+export const pagingOf = (
   query: { readonly offset: number; readonly limit: number },
-  page: { rows: number; hasMore: boolean; cursor: string | null; context: RequestContext },
-) {
-  return {
-    rows_returned: page.rows,
-    has_more: page.hasMore,
-    offset: query.offset,
-    limit: query.limit,
-    next_cursor: page.hasMore ? page.cursor : null,
-    elapsed_ms: page.context.elapsedMs(),
-  };
-}
+  page: ListPage<unknown>,
+  context: RequestContext,
+) => ({
+  rows_returned: page.rows.length,
+  has_more: page.cursor !== null,
+  offset: query.offset,
+  limit: query.limit,
+  next_cursor: page.cursor,
+  elapsed_ms: context.elapsedMs(),
+});

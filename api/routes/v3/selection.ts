@@ -1,34 +1,28 @@
 import type { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
-import type { FillReader } from '../../fills/reader.js';
 import type { TokenChoice } from '../../fills/tokens.sql.js';
 import { marketAliases } from '../../http/aliases.js';
-import { slugParam } from '../../http/params.js';
+import type { Readers } from '../../readers.js';
 import { v3 } from './params.js';
 
 const MAX_TAGS = 20;
-const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` }).optional();
 
 /** Parameters that select markets; they are ANDed. */
 export const selectionFields = {
-  tags: slug('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
-  tag_slug: slug('tag_slug', 'Tag slug of the markets.'),
-  market_slug: slug('market_slug', 'Market slug.'),
-  event_slug: slug('event_slug', 'Event slug: all its markets.'),
+  tags: v3.slugOf('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
+  tag_slug: v3.slugOf('tag_slug', 'Tag slug of the markets.'),
+  market_slug: v3.slugOf('market_slug', 'Market slug.'),
+  event_slug: v3.slugOf('event_slug', 'Event slug: all its markets.'),
   condition_id: v3.conditionId.optional(),
 };
 /** Aliases of `selectionFields`. */
 export const selectionAliases = { category: 'tag_slug', ...marketAliases('market_slug') };
 export type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
-/** Returns a function that finds the tokens of the selected markets; null without a selection. */
-export function createSelector(deps: {
-  fills: Pick<FillReader, 'choose'>;
-}): (query: Selection) => Promise<TokenChoice | null> {
-  return async (query) => {
-    const anyTag = query.tags?.split(',').filter((tag) => tag !== '');
-    if (anyTag !== undefined && (anyTag.length === 0 || anyTag.length > MAX_TAGS)) throw badParameter('invalid tags');
-    const { condition_id: conditionId, market_slug: marketSlug, event_slug: eventSlug, tag_slug: tagSlug } = query;
-    return deps.fills.choose({ conditionId, marketSlug, eventSlug, tagSlug, anyTag });
-  };
+/** Finds the tokens of the selected markets; null without a selection. */
+export async function selectTokens({ fills }: Readers, query: Selection): Promise<TokenChoice | null> {
+  const anyTag = query.tags?.split(',').filter((tag) => tag !== '');
+  if (anyTag !== undefined && (anyTag.length === 0 || anyTag.length > MAX_TAGS)) throw badParameter('invalid tags');
+  const { condition_id: conditionId, market_slug: marketSlug, event_slug: eventSlug, tag_slug: tagSlug } = query;
+  return fills.choose({ conditionId, marketSlug, eventSlug, tagSlug, anyTag });
 }

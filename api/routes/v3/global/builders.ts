@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../../cache/response-cache.js';
 import { ApiError } from '../../../errors/failure.js';
 import { sideDocs } from '../../../http/field-docs.js';
-import { choiceParam, patternParam } from '../../../http/params.js';
+import { patternParam } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
-import { pageFields, pagingOf } from '../envelope.js';
-import { paging, v3Route } from '../params.js';
+import { examplePage, pageFields, pagingOf } from '../envelope.js';
+import { paging, v3, v3Route } from '../params.js';
 
 const common = { ...v3Route, tag: 'Builders' } as const;
 const BUILDERS_MS = 30_000;
@@ -101,11 +100,9 @@ function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchem
 
 const sortColumns = { fills: 'trades', volume: 'usdc', fees: 'fee' } as const;
 type Sort = keyof typeof sortColumns;
-const sortParam = choiceParam({
-  description: 'What `rank` goes by, descending. Default fills.',
-  invalid: 'invalid sort: use fills, volume or fees',
-  values: ['fills', 'volume', 'fees'],
-}).default('fills');
+const sortParam = v3
+  .choice('sort', ['fills', 'volume', 'fees'], 'What `rank` goes by, descending. Default fills.')
+  .default('fills');
 
 const valueBy = (sort: Sort) => (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
 
@@ -136,11 +133,9 @@ const exampleBuilder = builderFrom(
 );
 
 /** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
-export function createBuilderRoutes(deps: { tables: Tables; cache: ResponseCache }): readonly Route[] {
+export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[] {
   const load = async (sort: Sort) => {
-    const { value } = await deps.cache.get('v3 builders', BUILDERS_MS, () =>
-      deps.tables.rows<BuilderRow>(buildersSql()),
-    );
+    const { value } = await cache.get('v3 builders', BUILDERS_MS, () => tables.rows<BuilderRow>(buildersSql()));
     return rankBuilders(value, sort);
   };
 
@@ -149,29 +144,18 @@ export function createBuilderRoutes(deps: { tables: Tables; cache: ResponseCache
     path: '/v3/builders',
     reads: ['fills'],
     summary: 'Builders by fills, volume or fees',
-    query: z.object({
-      sort: sortParam,
-      ...paging,
-    }),
+    query: z.object({ sort: sortParam, ...paging }),
     success: {
       description: 'A page of builders',
       schema: z.object({ builders: z.array(builderSchema), ...pageFields }),
-      example: {
-        builders: [exampleBuilder],
-        rows_returned: 1,
-        has_more: false,
-        offset: 0,
-        limit: 100,
-        next_cursor: null,
-        elapsed_ms: 3,
-      },
+      example: { builders: [exampleBuilder], ...examplePage },
     },
     async handler({ query }, context) {
       const rows = await load(query.sort);
       const by = { value: valueBy(query.sort), id: (row: BuilderRow) => row.builder, direction: 'desc' } as const;
       const page = rankedPage(rows, by, query, { endpoint: context.endpoint, order: query.sort });
       const builders = page.rows.map((row, index) => builderFrom(row, page.from + index + 1));
-      return { body: { builders, ...pagingOf(query, { ...page, rows: builders.length, context }) } };
+      return { body: { builders, ...pagingOf(query, page, context) } };
     },
   });
 

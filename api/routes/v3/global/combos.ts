@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
 import { walletParam } from '../../../http/chain-params.js';
-import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import { type ComboReader, MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
+import { MAX_ORDER_AGE_MS } from '../../../positions/combos.js';
 import { comboSorts, type RankedCombo } from '../../../positions/combos.sql.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { paging, v3Route } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import {
   comboEventsPage,
   comboListAliases,
@@ -16,10 +16,11 @@ import {
   comboRedemptionsQuery,
   eventKindParam,
   exampleEventsPaging,
+  kindOf,
   redemptionAliases,
   redemptionsOf,
 } from '../positions/combos.js';
-import { actions, exampleComboEvent } from '../positions/combos.serialize.js';
+import { exampleComboEvent } from '../positions/combos.serialize.js';
 import { examplePaging } from '../trades/examples.js';
 import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
 import {
@@ -39,8 +40,8 @@ const walletAliases = { ...comboListAliases, address: 'wallet' };
 const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
 
 /** GET /v3/combos/...: combo markets, and the position changes and redemptions of all wallets in them. */
-export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly Route[] {
-  const { combos } = deps;
+export function createGlobalComboRoutes(readers: Readers): readonly Route[] {
+  const { combos } = readers;
 
   const markets = defineRoute({
     ...v3Route,
@@ -51,16 +52,16 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
     description: `The first ${MAX_RANKED.toLocaleString('en')} of an order that is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the request; the numbers are current.`,
     query: z.object({
       ...comboParams,
-      sort: choiceParam({
-        description: 'Sort key, descending. `recent`: by the last position change. Default recent.',
-        invalid: `invalid sort: use ${comboSorts.join(' or ')}`,
-        values: comboSorts,
-      }).default('recent'),
-      status: choiceParam({
-        description: 'open: not settled; closed, or resolved: settled. Default all.',
-        invalid: 'invalid status: use open, closed, resolved or all',
-        values: ['open', 'closed', 'resolved', 'all'],
-      }).default('all'),
+      sort: v3
+        .choice('sort', comboSorts, 'Sort key, descending. `recent`: by the last position change. Default recent.')
+        .default('recent'),
+      status: v3
+        .choice(
+          'status',
+          ['open', 'closed', 'resolved', 'all'],
+          'open: not settled; closed, or resolved: settled. Default all.',
+        )
+        .default('all'),
       ...paging,
     }),
     aliases: comboAliases,
@@ -103,7 +104,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
           markets: found.map(comboMarketFrom),
           position_type: 'combo' as const,
           source: 'v3.combos.markets' as const,
-          ...pagingOf(query, { ...page, rows: found.length, context }),
+          ...pagingOf(query, { ...page, rows: found }, context),
         },
       };
     },
@@ -116,7 +117,7 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
     reads: ['pnl', 'chain'],
     summary: 'Position changes in combos, newest first',
     description: 'One row per wallet and position: a fill has one row per side, a split or a merge has two.',
-    query: eventsQuery.extend({ event_kind: eventKindParam.optional() }),
+    query: eventsQuery.extend({ event_kind: eventKindParam }),
     aliases: walletAliases,
     success: {
       description: 'A page of position changes',
@@ -134,14 +135,13 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
       },
     },
     async handler({ query }, context) {
-      const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await comboEventsPage(combos, query, { actions: kinds }, context);
+      const page = await comboEventsPage(readers, query, kindOf(query), context);
       return {
         body: {
-          activity: rows.map(globalEventFrom),
+          activity: page.rows.map(globalEventFrom),
           position_type: 'combo' as const,
           source: 'v3.combos.activity' as const,
-          ...paging(),
+          ...pagingOf(query, page, context),
         },
       };
     },
@@ -171,14 +171,14 @@ export function createGlobalComboRoutes(deps: { combos: ComboReader }): readonly
       },
     },
     async handler({ query }, context) {
-      const { rows, paging } = await comboEventsPage(combos, query, redemptionsOf(query), context);
-      const payouts = await combos.payouts(rows);
+      const page = await comboEventsPage(readers, query, redemptionsOf(query), context);
+      const payouts = await combos.payouts(page.rows);
       return {
         body: {
-          redemptions: rows.map((row, i) => globalRedemptionFrom(row, payouts[i] ?? 0n)),
+          redemptions: page.rows.map((row, i) => globalRedemptionFrom(row, payouts[i] ?? 0n)),
           position_type: 'combo' as const,
           source: 'v3.combos.redemptions' as const,
-          ...paging(),
+          ...pagingOf(query, page, context),
         },
       };
     },

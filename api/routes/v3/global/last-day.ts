@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
-import type { ResponseCache } from '../../../cache/response-cache.js';
 import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
-import type { TitleLookup } from '../../../fills/titles.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import {
   endingMarketsSql,
   type TokenDayRow,
@@ -42,14 +40,7 @@ function sumByMarket(rows: readonly TokenDayRow[], marketOf: (token: string) => 
 }
 
 /** Markets and wallets with the largest volume of the last 24 hours, and open markets that end soon. */
-export function createLastDayRoutes(deps: {
-  readonly tables: Tables;
-  readonly cache: ResponseCache;
-  readonly titlesOf: TitleLookup;
-  readonly views: MarketViews;
-}): readonly Route[] {
-  const { tables, cache, titlesOf, views } = deps;
-
+export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views: MarketViews): readonly Route[] {
   const marketsOfDay = async (nowMs: number): Promise<readonly Sum[]> => {
     const cached = await cache.get('v3 markets of the day', DAY_CACHE_MS, async () => {
       const rows = await tables.rows<TokenDayRow>(tokensOfDaySql(nowMs));
@@ -98,7 +89,7 @@ export function createLastDayRoutes(deps: {
         const market = marketFrom(row, conditions.get(id), labels);
         return [{ ...market, volume_24h: formatMoney(usdc), matches_24h: matches }];
       });
-      return { body: { data, ...pagingOf(query, { ...page, rows: data.length, context }) } };
+      return { body: { data, ...pagingOf(query, { ...page, rows: data }, context) } };
     },
   });
 
@@ -154,7 +145,7 @@ export function createLastDayRoutes(deps: {
         volume_24h: formatMoney(BigInt(row.usdc)),
         matches_24h: Number(row.matches),
       }));
-      return { body: { leaderboard, ...pagingOf(query, { ...page, rows: leaderboard.length, context }) } };
+      return { body: { leaderboard, ...pagingOf(query, page, context) } };
     },
   });
 

@@ -1,23 +1,18 @@
 import { z } from 'zod';
 import { MAX_LISTED_TOKENS } from '../../../../schemas/primitives/tags.sql.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
-import type { FillReader } from '../../../fills/reader.js';
 import type { TokenChoice } from '../../../fills/tokens.sql.js';
 import { EXAMPLE_WALLET, offsetParam } from '../../../http/chain-params.js';
-import { choiceParam, slugParam } from '../../../http/params.js';
+import { slugParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, notFoundResponse, type RequestContext, type Route } from '../../../http/route.js';
 import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
-import {
-  type LeaderboardReader,
-  MAX_ORDER_AGE_MS,
-  type RankedValue,
-  type RankedWallet,
-} from '../../../leaderboards/reader.js';
+import { MAX_ORDER_AGE_MS, type RankedValue, type RankedWallet } from '../../../leaderboards/reader.js';
 import { cursorsOf, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../../pagination/cursor.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3, v3Route } from '../params.js';
-import { createSelector, type Selection, selectionAliases, selectionFields } from '../selection.js';
+import { type Selection, selectionAliases, selectionFields, selectTokens } from '../selection.js';
 import { examplePaging } from '../trades/examples.js';
 import { exampleSummary, positionsSummaryFields, positionsSummaryFrom } from '../wallets/pnl-summary.serialize.js';
 import { tagPnlFrom, tagPnlSchema, totalsFrom, totalsSchema } from './leaderboard.serialize.js';
@@ -70,15 +65,9 @@ function checkDepth({ limit, offset }: PageQuery): void {
   throw new ApiError({ kind: 'bad_parameter', message: TOO_DEEP, fields });
 }
 
-export interface LeaderboardDeps {
-  readonly leaderboards: LeaderboardReader;
-  readonly fills: FillReader;
-}
-
 /** Leaderboards of wallets by PnL (all markets, selected markets, one tag), and the venue's totals. */
-export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[] {
-  const { leaderboards, fills } = deps;
-  const tokensOf = createSelector(deps);
+export function createLeaderboardRoutes(readers: Readers): readonly Route[] {
+  const { leaderboards, fills } = readers;
 
   /** A page of the wallets ranked over the selected markets. */
   const pageOf = async (
@@ -98,7 +87,7 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const summary = summaries[index];
       return summary === undefined ? [] : [{ rank: page.from + index + 1, wallet, summary }];
     });
-    return { rows, takenAtMs, paging: () => pagingOf(query, { ...page, rows: rows.length, context }) };
+    return { rows, takenAtMs, cursor: page.cursor };
   };
 
   const rowSchema = z.object({ rank: z.int(), wallet: z.string(), ...positionsSummaryFields });
@@ -112,11 +101,14 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     summary: 'Wallets ranked by PnL',
     description: `The first ${MAX_RANK.toLocaleString('en')}, without combos. Over all markets the ranks come from a snapshot that is refreshed every minute, or less often for very many positions (\`as_of\`); later pages by \`next_cursor\` read the snapshot of the first page, which is retained for two hours; those by \`offset\` read the newest snapshot. Over selected markets the order is computed at most ${MAX_ORDER_AGE_MS / 1000} s before the request; the sums are current. ${WIDE_ORDER} Several tags of which one contains the markets of the others are that tag; else they are ranked on request, over all positions in their markets: more than a second for half a million positions, 503 where it takes too long.`,
     query: z.object({
-      sort: choiceParam({
-        description: 'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
-        invalid: `invalid sort: use ${sorts.join(', ')}`,
-        values: sorts,
-      }).default('total'),
+      sort: v3
+        .choice(
+          'sort',
+          sorts,
+          'Sort key, descending; `loss`: largest loss first. Default total, which is total_pnl.',
+          ', ',
+        )
+        .default('total'),
       ...selectionFields,
       ...paging,
     }),
@@ -145,10 +137,10 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     async handler({ query }, context) {
       const metric: RankingMetric = query.sort === 'total_pnl' ? 'total' : query.sort;
       checkDepth(query);
-      const tokens = await tokensOf(query);
+      const tokens = await selectTokens(readers, query);
       const { sort: _sort, cursor, limit, offset, ...selection } = query;
       if (tokens !== null) {
-        const { rows, takenAtMs, paging } = await pageOf(
+        const page = await pageOf(
           JSON.stringify(selection),
           tokens,
           tokens.among === null ? null : await leaderboards.coveringTag(onlyTags(selection)),
@@ -158,9 +150,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
         );
         return {
           body: {
-            leaderboard: rows.map(rowFrom),
-            as_of: unixSeconds(takenAtMs),
-            ...paging(),
+            leaderboard: page.rows.map(rowFrom),
+            as_of: unixSeconds(page.takenAtMs),
+            ...pagingOf(query, page, context),
           },
         };
       }
@@ -170,17 +162,13 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const found = takenAtMs === null ? [] : await leaderboards.ranks(metric, takenAtMs, start?.rank ?? offset, limit);
       if (found.length === 0 && start !== null) throw badParameter(SNAPSHOT_EXPIRED);
       const rows = found.slice(0, limit);
-      const last = rows.at(-1);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      const next = takenAtMs === null || last === undefined ? null : cursors.write({ takenAtMs, rank: last.rank });
       return {
         body: {
           leaderboard: rows.map(rowFrom),
           as_of: unixSeconds(takenAtMs),
-          ...pagingOf(query, {
-            rows: rows.length,
-            hasMore: found.length > limit,
-            cursor: takenAtMs === null || last === undefined ? null : cursors.write({ takenAtMs, rank: last.rank }),
-            context,
-          }),
+          ...pagingOf(query, { rows, cursor: next }, context),
         },
       };
     },
@@ -195,11 +183,9 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
     description: `The first ${MAX_RANK.toLocaleString('en')}. ${WIDE_ORDER}`,
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({
-      sort: choiceParam({
-        description: 'Sort key, descending; `loss`: largest loss first. Default net_pnl.',
-        invalid: `invalid sort: use ${tagSorts.join(', ')}`,
-        values: tagSorts,
-      }).default('net_pnl'),
+      sort: v3
+        .choice('sort', tagSorts, 'Sort key, descending; `loss`: largest loss first. Default net_pnl.', ', ')
+        .default('net_pnl'),
       ...paging,
     }),
     success: {
@@ -220,8 +206,8 @@ export function createLeaderboardRoutes(deps: LeaderboardDeps): readonly Route[]
       const tokens = await fills.choose({ tagSlug: slug });
       if (tokens === null || tokens.tokenIds?.length === 0)
         throw new ApiError({ kind: 'not_found', message: 'tag not found', fields: { tag: slug } });
-      const { rows, paging } = await pageOf(`tag ${slug}`, tokens, slug, tagMetrics[query.sort], query, context);
-      return { body: { data: rows.map(tagPnlFrom), ...paging() } };
+      const page = await pageOf(`tag ${slug}`, tokens, slug, tagMetrics[query.sort], query, context);
+      return { body: { data: page.rows.map(tagPnlFrom), ...pagingOf(query, page, context) } };
     },
   });
 

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { Lookup } from '../../../catalog/cached-lookup.js';
-import type { Condition } from '../../../catalog/conditions.js';
 import { resolutionOf } from '../../../catalog/resolution.js';
 import { toPage } from '../../../fills/read-page.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
-import type { Tables } from '../../../tables/port.js';
+import { logPositionCursor } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
+import type { Readers } from '../../../readers.js';
 import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3Route } from '../params.js';
@@ -27,15 +26,14 @@ const resolutionSchema = z.object({
 });
 
 /** GET /v3/resolutions: every resolved condition, newest first. */
-export function createResolutionsRoute(deps: { tables: Tables; conditionsOf: Lookup<Condition> }): Route {
-  const { tables, conditionsOf } = deps;
+export function createResolutionsRoute({ tables, conditionsOf }: Readers): Route {
   return defineRoute({
     ...v3Route,
     tag: 'Markets',
     path: '/v3/resolutions',
     reads: ['chain', 'catalog'],
     summary: 'Resolved conditions, newest first',
-    query: z.object({ ...paging }),
+    query: z.object(paging),
     success: {
       description: 'A page of resolutions',
       schema: z.object({ data: z.array(resolutionSchema), ...pageFields }),
@@ -57,20 +55,19 @@ export function createResolutionsRoute(deps: { tables: Tables; conditionsOf: Loo
       },
     },
     async handler({ query }, context) {
-      const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-      const cursors = cursorsOf(logPositionCursor, context);
-      const found = await tables.rows<ResolutionRow>(resolutionsPageSql(page, cursors.read(query.cursor)));
-      const { rows, hasMore, last } = toPage(found, page.limit);
-      const ids = rows.map((row) => row.condition_id);
+      const order = { order: 'desc', limit: query.limit, offset: query.offset } as const;
+      const page = await cursorPage(logPositionCursor, context, query, async (beyond) =>
+        toPage(await tables.rows<ResolutionRow>(resolutionsPageSql(order, beyond)), query.limit),
+      );
+      const ids = page.rows.map((row) => row.condition_id);
       const [conditions, prepared] = await Promise.all([
         conditionsOf(ids),
         ids.length === 0 ? [] : tables.rows<{ condition_id: string; at: number | string }>(preparedSql(ids)),
       ]);
       const createdAt = new Map(prepared.map((row) => [row.condition_id, `${row.at}000`]));
-      const cursor = last === null ? null : cursors.write(last);
       return {
         body: {
-          data: rows.map((row) => {
+          data: page.rows.map((row) => {
             const condition = conditions.get(row.condition_id);
             const { denominator } = resolutionOf({ payouts: row.payouts, resolved_at: row.timestamp });
             return {
@@ -85,7 +82,7 @@ export function createResolutionsRoute(deps: { tables: Tables; conditionsOf: Loo
               category: null,
             };
           }),
-          ...pagingOf(query, { rows: rows.length, hasMore, cursor, context }),
+          ...pagingOf(query, page, context),
         },
       };
     },

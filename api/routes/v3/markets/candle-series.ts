@@ -3,7 +3,6 @@ import { moneyToNumber, ratio } from '../../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../../candles/candles.sql.js';
 import type { Candle, CandlePage } from '../../../candles/reader.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import { tokenIdParam } from '../../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../../http/field-docs.js';
 import { choiceParam, integerParam } from '../../../http/params.js';
 import { secondsParam } from '../../../http/time-params.js';
@@ -40,25 +39,20 @@ export const candlesQuery = z.object({
     max: 500,
     clamp: true,
   }).default(DEFAULT_LIMIT),
-  direction: choiceParam({
-    description:
+  direction: v3
+    .choice(
+      'direction',
+      ['before', 'after'],
       'before: the newest buckets up to the anchor or end. after: the oldest buckets from the anchor on. Default before.',
-    invalid: 'invalid direction: use before or after',
-    values: ['before', 'after'],
-  }).default('before'),
+    )
+    .default('before'),
   anchor_ts: timestampParam('anchor_ts', 'Where `direction` looks from, Unix seconds.'),
   start: timestampParam('start', 'Start of the range, Unix seconds.'),
   end: timestampParam('end', 'End of the range, Unix seconds.'),
-  order: choiceParam({
-    description: 'Order of the buckets in the response. Default asc.',
-    invalid: 'invalid order: use asc or desc',
-    values: ['asc', 'desc'],
-  }).default('asc'),
+  order: v3.choice('order', ['asc', 'desc'], 'Order of the buckets in the response. Default asc.').default('asc'),
   gap_fill: v3.flag('gap_fill', 'Fill buckets without trades with the previous close. Default false.'),
 });
-export const seriesQuery = candlesQuery.extend({
-  token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
-});
+export const seriesQuery = candlesQuery.extend({ token_id: v3.token });
 export type CandlesQuery = z.output<typeof candlesQuery>;
 
 const seconds = z.int().nullable();

@@ -2,16 +2,13 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import type { Lookup } from '../../../catalog/cached-lookup.js';
-import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketBySlugSql } from '../../../catalog/markets.sql.js';
-import type { MetadataLookups } from '../../../catalog/metadata.js';
 import { tradedTokensAmong } from '../../../catalog/traded-tokens.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { v3, v3Route } from '../params.js';
 import {
   type CandlesQuery,
@@ -55,12 +52,7 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
 const exampleQuery = candlesQuery.parse({});
 
 /** GET candles of an outcome token, and of all outcomes of a market by condition id or slug. */
-export function createCandleRoutes(deps: {
-  tables: Tables;
-  metadata: MetadataLookups;
-  conditionsOf: Lookup<Condition>;
-}): readonly Route[] {
-  const { tables, metadata, conditionsOf } = deps;
+export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers): readonly Route[] {
   const marketOf = async (conditionId: string): Promise<SeriesMarket | null> => {
     const found = (await conditionsOf([conditionId])).get(conditionId);
     return found === undefined || !(found.known || found.onChain) ? null : { ...found, conditionId };

@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import type { Lookup } from '../../../catalog/cached-lookup.js';
-import type { Condition } from '../../../catalog/conditions.js';
 import {
   type MarketRow,
   marketBySlugSql,
@@ -13,12 +11,12 @@ import {
 } from '../../../catalog/markets.sql.js';
 import { oppositeTokenOf } from '../../../catalog/metadata.js';
 import { ApiError } from '../../../errors/failure.js';
-import { choiceParam, requiredText } from '../../../http/params.js';
+import { requiredText } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { MAX_WORDS, wordsOf } from '../../../http/search-words.js';
-import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
+import { unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { examplePage, pageFields } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import {
@@ -40,19 +38,9 @@ const common = {
   reads: ['fills', 'catalog'],
 } as const;
 
-export interface MarketsDeps {
-  readonly tables: Tables;
-  readonly conditionsOf: Lookup<Condition>;
-  readonly outcomesOf: Lookup<OutcomeMetadata>;
-  readonly prices: Lookup<Price>;
-  readonly views: MarketViews;
-  readonly nowMs: () => number;
-}
-
 /** GET markets, tokens, conditions and prices. */
-export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
-  const { tables, conditionsOf, outcomesOf } = deps;
-  const { contextOf, ranked } = deps.views;
+export function createMarketRoutes(readers: Readers, { contextOf, ranked }: MarketViews): readonly Route[] {
+  const { tables, conditionsOf, outcomesOf, prices } = readers;
 
   const search = defineRoute({
     ...common,
@@ -65,12 +53,14 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
         .max(300, 'invalid q: at most 300 characters')
         .refine((text) => wordsOf(text).length <= MAX_WORDS, `invalid q: at most ${MAX_WORDS} words`)
         .meta({ description: 'Words, each of which must occur.', example: 'snow lisbon' }),
-      sort: choiceParam({
-        description:
+      sort: v3
+        .choice(
+          'sort',
+          searchSorts,
           '`volume`: largest published volume first. `current`: open markets with trades, others with trades, open ones without (the first to end first), the rest; each with the largest volume first.',
-        invalid: `invalid sort: use ${searchSorts.join(', ')}`,
-        values: searchSorts,
-      }).default('volume'),
+          ', ',
+        )
+        .default('volume'),
       ...paging,
     }),
     success: {
@@ -81,7 +71,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
     async handler({ query }, context) {
       const words = wordsOf(query.q);
       const name = `v3 search ${query.sort} ${JSON.stringify(words)}`;
-      const nowS = Math.floor(deps.nowMs() / 1000);
+      const nowS = Math.floor(readers.nowMs() / 1000);
       const load = () => tables.rows<RankedId>(searchMarketsSql(words, query.sort, nowS));
       const direction = query.sort === 'current' ? 'asc' : 'desc';
       const page = await ranked(name, query, { context, direction, sort: query.sort, load });
@@ -110,7 +100,7 @@ export function createMarketRoutes(deps: MarketsDeps): readonly Route[] {
   const byCondition = (id: string) => tables.rows<MarketRow>(marketsSql([id]));
   const byToken = (id: string) => tables.rows<MarketRow>(marketByTokenSql(id));
 
-  const priceOf = async (id: string): Promise<Price> => (await deps.prices([id])).get(id) ?? unpriced;
+  const priceOf = async (id: string): Promise<Price> => (await prices([id])).get(id) ?? unpriced;
 
   const price = defineRoute({
     ...common,

@@ -1,23 +1,19 @@
 import { z } from 'zod';
-import type { ResponseCache } from '../../../cache/response-cache.js';
 import { type TagRow, type TagSort, taggedMarketsSql, tagsSql } from '../../../catalog/markets.sql.js';
 import { ApiError } from '../../../errors/failure.js';
-import { choiceParam, slugParam } from '../../../http/params.js';
+import { slugParam } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { examplePage, pageFields, pagingOf } from '../envelope.js';
-import { paging, v3Route } from '../params.js';
+import { paging, v3, v3Route } from '../params.js';
 import { exampleLabels, exampleMarket, marketFrom, marketSchema } from './serialize.js';
 import { type MarketViews, RANKING_MS, type RankedId } from './views.js';
 
 const common = { ...v3Route, tag: 'Markets' } as const;
 
 /** GET /v3/tags, and the markets of a tag. */
-export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; views: MarketViews }): readonly Route[] {
-  const { tables, cache } = deps;
-  const { ranked } = deps.views;
-
+export function createTagRoutes({ tables, cache }: Readers, { ranked }: MarketViews): readonly Route[] {
   const tagRows = () => cache.get('v3 tags', RANKING_MS, () => tables.rows<TagRow>(tagsSql()));
   const tags = defineRoute({
     ...common,
@@ -41,7 +37,7 @@ export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; vi
       return {
         body: {
           tags: page.rows.map((row) => ({ tag: row.tag, market_count: Number(row.markets) })),
-          ...pagingOf(query, { ...page, rows: page.rows.length, context }),
+          ...pagingOf(query, page, context),
         },
       };
     },
@@ -56,11 +52,7 @@ export function createTagRoutes(deps: { tables: Tables; cache: ResponseCache; vi
     description: 'Lists the first 10,000.',
     params: z.object({ slug: slugParam({ description: 'Tag slug.', invalid: 'invalid tag', example: 'weather' }) }),
     query: z.object({
-      sort: choiceParam({
-        description: 'Descending. Default volume_all_time.',
-        invalid: `invalid sort: use ${sorts.join(', ')}`,
-        values: sorts,
-      }).default('volume_all_time'),
+      sort: v3.choice('sort', sorts, 'Descending. Default volume_all_time.', ', ').default('volume_all_time'),
       ...paging,
     }),
     success: {

@@ -1,10 +1,9 @@
-import type { ResponseCache } from '../../../cache/response-cache.js';
-import { createCachedLookup, type Lookup } from '../../../catalog/cached-lookup.js';
+import { createCachedLookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
 import type { RequestContext } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { pagingOf } from '../envelope.js';
 
 export const RANKING_MS = 30_000;
@@ -16,21 +15,13 @@ export interface RankedId {
 }
 const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(value) : value);
 
-export interface MarketViewsDeps {
-  readonly tables: Tables;
-  readonly cache: ResponseCache;
-  readonly conditionsOf: Lookup<Condition>;
-  readonly nowMs: () => number;
-}
-
 /** Context of market rows (conditions, tag labels), and pages of market rankings. */
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
-export function createMarketViews(deps: MarketViewsDeps) {
-  const { tables, cache, conditionsOf } = deps;
+export function createMarketViews({ tables, cache, conditionsOf, nowMs }: Readers) {
   const labelsOf = createCachedLookup<string>({
     unknown: '',
-    nowMs: deps.nowMs,
+    nowMs,
     read: async (slugs) => {
       const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
       return new Map(rows.map((row) => [row.slug, row.label]));
@@ -64,7 +55,7 @@ export function createMarketViews(deps: MarketViewsDeps) {
     const serialize = <T>(
       from: (row: MarketRow, condition: Condition | undefined, labels: ReadonlyMap<string, string>) => T,
     ): T[] => found.map((row) => from(row, conditions.get(row.condition_id), labels));
-    const fields = () => pagingOf(query, { ...page, rows: found.length, context });
+    const fields = () => pagingOf(query, { ...page, rows: found }, context);
     return { serialize, fields, isEmpty: list.length === 0 };
   };
 

@@ -1,20 +1,19 @@
 import { z } from 'zod';
-import { clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { timeRangeOf } from '../../../fills/filter.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
-import { EXAMPLE_WALLET, hashParam } from '../../../http/chain-params.js';
-import { choiceParam } from '../../../http/params.js';
+import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { cursorsOf, cursorText } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import { emptyPnlSummary } from '../../../pnl/reader.js';
-import type { ComboReader } from '../../../positions/combos.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { ordered } from '../../../positions/order.js';
 import { type PnlEventFilter, pnlEventCursor, pnlEventCursorOf } from '../../../positions/pnl-events.sql.js';
 import type { Position } from '../../../positions/position.js';
 import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { paging, v3, v3Route } from '../params.js';
+import { paging, times, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
 import { exampleSummary } from '../wallets/pnl-summary.serialize.js';
@@ -45,32 +44,24 @@ const common = { ...v3Route, tag: 'Wallets' } as const;
 /** Query parameters of all lists of combo events. */
 export const comboListQuery = {
   ...comboParams,
-  after: v3.time('after').optional(),
-  before: v3.time('before').optional(),
-  limit: v3.limit(),
-  offset: v3.offset,
+  ...times,
+  ...paging,
   cursor: cursorText('`next_cursor` of the previous page; exact even while events arrive.'),
 };
 /** Aliases of `comboListQuery`. */
 export const comboListAliases = { ...comboAliases, ...timeRangeAliases('after', 'before') };
-export const eventKindParam = choiceParam({
-  description: 'Default all.',
-  invalid: `invalid event_kind: use ${eventKinds.join(', ')}`,
-  values: eventKinds,
-});
+export const eventKindParam = v3.choice('event_kind', eventKinds, 'Default all.', ', ').optional();
 /** Query parameters of the lists of redemptions. */
 export const comboRedemptionsQuery = {
   ...comboListQuery,
-  redemption_scope: choiceParam({
-    description:
+  redemption_scope: v3
+    .choice(
+      'redemption_scope',
+      ['full', 'partial', 'transformation', 'all'],
       'full: the position was empty afterwards; partial: shares were left. transformation: always empty. Default all.',
-    invalid: 'invalid redemption_scope: use full, partial, transformation or all',
-    values: ['full', 'partial', 'transformation', 'all'],
-  }).default('all'),
-  tx_hash: hashParam({
-    description: 'Only redemptions of this transaction.',
-    invalid: 'invalid tx_hash: use 0x and 64 hex digits',
-  }).optional(),
+    )
+    .default('all'),
+  tx_hash: v3.hashOf('tx_hash', 'Only redemptions of this transaction.'),
 };
 
 /** Aliases of `comboRedemptionsQuery`. */
@@ -87,27 +78,29 @@ export function redemptionsOf(query: z.output<z.ZodObject<typeof comboRedemption
 }
 
 /** A page of combo events that a query selects, newest first; `choice` null: none can match. */
-export async function comboEventsPage(
-  combos: Pick<ComboReader, 'events'>,
+export const comboEventsPage = (
+  { combos }: Readers,
   query: z.output<z.ZodObject<typeof comboListQuery>> & { readonly wallet?: string | undefined },
   choice: EventSelection | null,
   context: RequestContext,
-) {
-  const cursors = cursorsOf(pnlEventCursor, context);
-  const { rows, hasMore, last } = await combos.events(
-    {
-      ...(choice ?? { actions: [] }),
-      wallet: query.wallet ?? null,
-      tokenIds: choice === null ? [] : comboTokensOf(query),
-      afterS: clampToDateTimeSeconds(query.after),
-      beforeS: clampToDateTimeSeconds(query.before),
-      beyond: cursors.read(query.cursor),
-    },
-    query,
+) =>
+  cursorPage(pnlEventCursor, context, query, (beyond) =>
+    combos.events(
+      {
+        ...(choice ?? { actions: [] }),
+        wallet: query.wallet ?? null,
+        tokenIds: choice === null ? [] : comboTokensOf(query),
+        ...timeRangeOf(query.after, query.before),
+        beyond,
+      },
+      query,
+    ),
   );
-  const cursor = last === null ? null : cursors.write(last);
-  return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
-}
+
+/** Selects the events of a query's kind. */
+export const kindOf = ({ event_kind: kind }: { readonly event_kind?: keyof typeof actions }): EventSelection => ({
+  actions: kind === undefined ? null : [actions[kind]],
+});
 
 /** Pagination fields of the example of such a page. */
 export const exampleEventsPaging = (endpoint: string) => ({
@@ -116,10 +109,8 @@ export const exampleEventsPaging = (endpoint: string) => ({
 });
 
 /** GET combo positions of a wallet, their PnL, and the events that changed them. */
-export function createComboPositionRoutes(
-  deps: Pick<Readers, 'positions' | 'pnl'> & { readonly combos: ComboReader },
-): readonly Route[] {
-  const { positions, pnl, combos } = deps;
+export function createComboPositionRoutes(readers: Readers): readonly Route[] {
+  const { positions, pnl, combos } = readers;
 
   const list = defineRoute({
     ...common,
@@ -157,14 +148,13 @@ export function createComboPositionRoutes(
       );
       const by = { value: newestFirst.key, id: newestFirst.id, direction: newestFirst.order };
       const page = rankedPage(ordered(selected, newestFirst), by, query, context);
-      const shown = page.rows;
       return {
         body: {
           address,
-          positions: shown.map(comboPositionFrom),
+          positions: page.rows.map(comboPositionFrom),
           position_type: 'combo' as const,
           source: 'v3.wallet_combos.positions' as const,
-          ...pagingOf(query, { ...page, rows: shown.length, context }),
+          ...pagingOf(query, page, context),
         },
       };
     },
@@ -198,10 +188,7 @@ export function createComboPositionRoutes(
     summary: "Changes of a wallet's combo positions, newest first",
     description: 'One row per position: a split or a merge has two.',
     params: z.object({ address: v3.address }),
-    query: z.object({
-      ...comboListQuery,
-      event_kind: eventKindParam.optional(),
-    }),
+    query: z.object({ ...comboListQuery, event_kind: eventKindParam }),
     aliases: comboListAliases,
     success: {
       description: 'A page of position changes',
@@ -221,20 +208,14 @@ export function createComboPositionRoutes(
       },
     },
     async handler({ params: { address }, query }, context) {
-      const kinds = query.event_kind === undefined ? null : [actions[query.event_kind]];
-      const { rows, paging } = await comboEventsPage(
-        combos,
-        { ...query, wallet: address },
-        { actions: kinds },
-        context,
-      );
+      const page = await comboEventsPage(readers, { ...query, wallet: address }, kindOf(query), context);
       return {
         body: {
           address,
-          activity: rows.map(comboEventFrom),
+          activity: page.rows.map(comboEventFrom),
           position_type: 'combo' as const,
           source: 'v3.wallet_combos.activity' as const,
-          ...paging(),
+          ...pagingOf(query, page, context),
         },
       };
     },
@@ -266,20 +247,15 @@ export function createComboPositionRoutes(
       },
     },
     async handler({ params: { address }, query }, context) {
-      const { rows, paging } = await comboEventsPage(
-        combos,
-        { ...query, wallet: address },
-        redemptionsOf(query),
-        context,
-      );
-      const payouts = await combos.payouts(rows);
+      const page = await comboEventsPage(readers, { ...query, wallet: address }, redemptionsOf(query), context);
+      const payouts = await combos.payouts(page.rows);
       return {
         body: {
           address,
-          redemptions: rows.map((row, i) => comboRedemptionFrom(row, payouts[i] ?? 0n)),
+          redemptions: page.rows.map((row, i) => comboRedemptionFrom(row, payouts[i] ?? 0n)),
           position_type: 'combo' as const,
           source: 'v3.wallet_combos.redemptions' as const,
-          ...paging(),
+          ...pagingOf(query, page, context),
         },
       };
     },

@@ -1,12 +1,12 @@
-import type { ResponseCache } from '../../../cache/response-cache.js';
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
-import type { FillReader } from '../../../fills/reader.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
 import type { RequestContext } from '../../../http/route.js';
+import type { ListPage } from '../../../pagination/list-page.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
+import type { Position } from '../../../positions/position.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
-import { byRank, type PositionReader } from '../../../positions/reader.js';
-import { pagingOf } from '../envelope.js';
+import { byRank } from '../../../positions/reader.js';
+import type { Readers } from '../../../readers.js';
 
 /** Maximum age of a ranking of holders when its first page is served. */
 const MAX_ORDER_AGE_S = 30;
@@ -26,28 +26,22 @@ export interface HoldersRequest {
   readonly cursor?: string | undefined;
 }
 
-export interface HolderPagesDeps {
-  readonly positions: PositionReader;
-  readonly fills: FillReader;
-  readonly cache: ResponseCache;
-}
-
-/** Pages of the positions in the selected tokens. `selectionName` identifies the selection. */
-export function createHolderPages(deps: HolderPagesDeps) {
-  const { positions, fills, cache } = deps;
-  return async (selectionName: string, selection: TokenSelection, request: HoldersRequest, context: RequestContext) => {
-    const { sort, order, minSize, status = 'all', settled = null } = request;
-    const name = `v3 holders ${selectionName} ${status} ${settled} ${minSize ?? 0n} ${sort} ${order}`;
-    const list = await cache.get(name, MAX_ORDER_AGE_S * 1000, async () => {
-      const tokenIds = (await fills.tokens(selection)) ?? [];
-      const prices = settled === null ? null : await positions.prices(tokenIds);
-      const chosen = tokenIds.filter((id) => prices === null || (prices.get(id)?.source === 'settlement') === settled);
-      return positions.rankedHolders({ tokenIds: chosen, status, minSize, wallets: null }, sort, order);
-    });
-    const of = { endpoint: context.endpoint, order: `${sort} ${order}` };
-    const page = rankedPage(list.value, byRank(order), request, of);
-    const rows = await positions.byId(page.rows.map((row) => row.id));
-    const paging = () => pagingOf(request, { ...page, rows: rows.length, context });
-    return { rows, paging };
-  };
+/** A page of the positions in the selected tokens. `selectionName` identifies the selection. */
+export async function readHolders(
+  { positions, fills, cache }: Readers,
+  selectionName: string,
+  selection: TokenSelection,
+  request: HoldersRequest,
+  { endpoint }: RequestContext,
+): Promise<ListPage<Position>> {
+  const { sort, order, minSize, status = 'all', settled = null } = request;
+  const name = `v3 holders ${selectionName} ${status} ${settled} ${minSize ?? 0n} ${sort} ${order}`;
+  const list = await cache.get(name, MAX_ORDER_AGE_S * 1000, async () => {
+    const tokenIds = (await fills.tokens(selection)) ?? [];
+    const prices = settled === null ? null : await positions.prices(tokenIds);
+    const chosen = tokenIds.filter((id) => prices === null || (prices.get(id)?.source === 'settlement') === settled);
+    return positions.rankedHolders({ tokenIds: chosen, status, minSize, wallets: null }, sort, order);
+  });
+  const { rows, cursor } = rankedPage(list.value, byRank(order), request, { endpoint, order: `${sort} ${order}` });
+  return { rows: await positions.byId(rows.map((row) => row.id)), cursor };
 }

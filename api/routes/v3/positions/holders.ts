@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { plans } from '../../../../schemas/plans.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
-import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
-import { pageFields } from '../envelope.js';
+import type { Readers } from '../../../readers.js';
+import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import { createHolderPages, HOLDER_PAGINATION_NOTE, type HolderPagesDeps } from './holder-pages.js';
+import { HOLDER_PAGINATION_NOTE, readHolders } from './holder-pages.js';
 import { holderFrom, holderSchema } from './serialize.js';
 
 const common = { ...v3Route, tag: 'Markets' } as const;
@@ -21,11 +21,9 @@ const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
   volume: 'total_bought',
 };
 const sortParam = (fallback: (typeof sorts)[number]) =>
-  choiceParam({
-    description: `Default ${fallback}: \`pnl\` is realized_pnl, \`volume\` is total_bought.`,
-    invalid: `invalid sort: use ${sorts.join(', ')}`,
-    values: sorts,
-  }).default(fallback);
+  v3
+    .choice('sort', sorts, `Default ${fallback}: \`pnl\` is realized_pnl, \`volume\` is total_bought.`, ', ')
+    .default(fallback);
 
 interface HoldersQuery {
   readonly sort: (typeof sorts)[number];
@@ -36,12 +34,11 @@ interface HoldersQuery {
 }
 
 /** GET holders of a market (by condition or slug) and of a token, closed positions included. */
-export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
-  const listOf = createHolderPages(deps);
+export function createHolderRoutes(readers: Readers): readonly Route[] {
   const pageOf = async (name: string, selection: TokenSelection, query: HoldersQuery, context: RequestContext) => {
     const request = { ...query, sort: sortColumns[query.sort], order: 'desc', minSize: null } as const;
-    const { rows, paging } = await listOf(name, selection, request, context);
-    return { rows: rows.map(holderFrom), paging };
+    const found = await readHolders(readers, name, selection, request, context);
+    return { data: found.rows.map(holderFrom), ...pagingOf(query, found, context) };
   };
 
   const page = { data: z.array(holderSchema), ...pageFields };
@@ -54,13 +51,12 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     summary: 'Current and former holders of a market',
     description: `One row per wallet and outcome. ${HOLDER_PAGINATION_NOTE} On the starter plan \`limit\` is at most 300.`,
     params: z.object({ condition_id: v3.conditionId }),
-    query: z.object({ sort: sortParam('pnl'), limit: v3.limit(LARGEST_PAGE), offset: v3.offset, cursor: v3.cursor }),
+    query: z.object({ sort: sortParam('pnl'), ...paging, limit: v3.limit(LARGEST_PAGE) }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { condition_id: conditionId }, query }, context) {
       const most = context.caller?.terms.conditionPositionsMaxLimit ?? 0;
       const capped = { ...query, limit: Math.min(query.limit, most) };
-      const { rows, paging } = await pageOf(conditionId, { conditionId }, capped, context);
-      return { body: { data: rows, ...paging() } };
+      return { body: await pageOf(conditionId, { conditionId }, capped, context) };
     },
   });
 
@@ -73,18 +69,18 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
     params: z.object({ slug: v3.slug }),
     query: z.object({
       sort: sortParam('realized_pnl'),
-      status: choiceParam({
-        description:
+      status: v3
+        .choice(
+          'status',
+          ['open', 'closed'],
           'By amount, whether the market is settled or not. open: above 0; closed: 0. Rows of this list have no status; lists whose rows have one use open only for markets that are not settled. Default both.',
-        invalid: 'invalid status: use open or closed',
-        values: ['open', 'closed'],
-      }).optional(),
+        )
+        .optional(),
       ...paging,
     }),
     success: { description: 'A page of positions', schema: z.object(page), example },
     async handler({ params: { slug: marketSlug }, query }, context) {
-      const { rows, paging } = await pageOf(`slug ${marketSlug}`, { marketSlug }, query, context);
-      return { body: { data: rows, ...paging() } };
+      return { body: await pageOf(`slug ${marketSlug}`, { marketSlug }, query, context) };
     },
   });
 
@@ -103,8 +99,8 @@ export function createHolderRoutes(deps: HolderPagesDeps): readonly Route[] {
       example: { ...example, data: [exampleRow] },
     },
     async handler({ params: { token_id: tokenId }, query }, context) {
-      const { rows, paging } = await pageOf(`token ${tokenId}`, { tokenId }, query, context);
-      return { body: { data: rows.map(({ token_id: _token, ...row }) => row), ...paging() } };
+      const { data, ...page } = await pageOf(`token ${tokenId}`, { tokenId }, query, context);
+      return { body: { data: data.map(({ token_id: _token, ...row }) => row), ...page } };
     },
   });
 

@@ -1,11 +1,8 @@
 import { z } from 'zod';
-import type { Lookup } from '../../../catalog/cached-lookup.js';
 import { badParameter } from '../../../errors/failure.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
-import { tokenIdParam, usdParam } from '../../../http/chain-params.js';
-import { choiceParam, slugParam } from '../../../http/params.js';
+import { usdParam } from '../../../http/chain-params.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import type { LargestPositionsReader } from '../../../leaderboards/largest-positions.js';
 import { MAX_LARGEST } from '../../../leaderboards/largest-positions.sql.js';
 import {
   cursorsOf,
@@ -15,23 +12,20 @@ import {
   snapshotOffsetCursor,
   snapshotRankCursor,
 } from '../../../pagination/cursor.js';
+import type { ListPage } from '../../../pagination/list-page.js';
 import { createAllWalletPositions } from '../../../positions/all-wallet-positions.js';
 import { type AllWalletsSnapshot, MAX_NEWEST_FILLS } from '../../../positions/all-wallet-positions.sql.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import { type OutcomeMetadata, unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import type { Position } from '../../../positions/position.js';
 import type { HolderSort } from '../../../positions/positions.sql.js';
-import type { Tables } from '../../../tables/port.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
-import {
-  createHolderPages,
-  HOLDER_PAGINATION_NOTE,
-  type HolderPagesDeps,
-  type HoldersRequest,
-} from './holder-pages.js';
+import { HOLDER_PAGINATION_NOTE, type HoldersRequest, readHolders } from './holder-pages.js';
 import { positionFrom, positionSchema } from './serialize.js';
+import { STATUS_DESCRIPTION } from './wallet.js';
 
 const sorts = ['recent', 'pnl', 'size', 'volume'] as const;
 const sortColumns: Readonly<Record<(typeof sorts)[number], HolderSort>> = {
@@ -102,17 +96,11 @@ const snapshotOf = (start: SnapshotOffset | SnapshotRank | null): AllWalletsSnap
 };
 
 /** GET /v3/positions: positions of all wallets, or of those in a token or a market. */
-export function createPositionsRoute(
-  deps: HolderPagesDeps & {
-    readonly outcomesOf: Lookup<OutcomeMetadata>;
-    readonly tables: Tables;
-    readonly largest: LargestPositionsReader;
-  },
-): Route {
-  const pageOf = createHolderPages(deps);
-  const readAllWallets = createAllWalletPositions(deps);
+export function createPositionsRoute(readers: Readers): Route {
+  const { positions, outcomesOf, largest } = readers;
+  const readAllWallets = createAllWalletPositions(readers);
   /** Without a market: by one of the orders of all wallets' positions. */
-  const allWalletsPage = async (query: AllPositionsQuery, context: RequestContext) => {
+  const allWalletsPage = async (query: AllPositionsQuery, context: RequestContext): Promise<ListPage<Position>> => {
     const { sort, order, status, min_size: minSize = null, limit, offset } = query;
     if (sort === 'pnl' || sort === 'volume' || order === 'asc') {
       const given = order === 'asc' ? 'order=asc' : `sort=${sort}`;
@@ -124,17 +112,15 @@ export function createPositionsRoute(
     const start = sort === 'recent' ? byFills.read(query.cursor) : bySnapshot.read(query.cursor);
     const from = start === null ? offset : 'rank' in start ? start.rank : start.offset;
     const { ids, snapshot } = await readAllWallets(sort, filter, snapshotOf(start), from + limit + 1);
-    if (ids.length === 0 && start !== null && 'takenAtMs' in start && !(await deps.largest.exists(start.takenAtMs)))
+    if (ids.length === 0 && start !== null && 'takenAtMs' in start && !(await largest.exists(start.takenAtMs)))
       throw badParameter(SNAPSHOT_EXPIRED);
-    const rows = await deps.positions.byId(ids.slice(from, from + limit));
+    const rows = await positions.byId(ids.slice(from, from + limit));
     const next = from + limit;
     const cursorOf = (at: AllWalletsSnapshot) =>
       'atMost' in at
         ? byFills.write({ atMost: at.atMost, offset: next })
         : bySnapshot.write({ takenAtMs: at.takenAtMs, rank: next });
-    const cursor = snapshot === null ? null : cursorOf(snapshot);
-    const paging = () => pagingOf(query, { rows: rows.length, hasMore: ids.length > next, cursor, context });
-    return { rows, paging };
+    return { rows, cursor: snapshot !== null && ids.length > next ? cursorOf(snapshot) : null };
   };
   return defineRoute({
     ...v3Route,
@@ -144,25 +130,14 @@ export function createPositionsRoute(
     summary: 'Positions of all wallets, of a token or of a market',
     description: `\`token_id\`, \`condition_id\` and \`market_slug\` are ANDed. ${HOLDER_PAGINATION_NOTE} Without them: \`recent\` lists the positions traded by the makers of the newest ${MAX_NEWEST_FILLS.toLocaleString('en')} fills, most recent first; \`size\` lists the ${MAX_LARGEST.toLocaleString('en')} largest positions of a snapshot that is refreshed every minute. The other filters apply to these positions.`,
     query: z.object({
-      token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
+      token_id: v3.token,
       condition_id: v3.conditionId.optional(),
-      market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
-      status: choiceParam({
-        description:
-          'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, the last ones were redeemed for a payout; closed: no shares left otherwise. Default all.',
-        invalid: `invalid status: use ${statuses.join(', ')}`,
-        values: statuses,
-      }).default('all'),
-      sort: choiceParam({
-        description: 'Default recent. `pnl` is realized_pnl, `volume` is total_bought.',
-        invalid: `invalid sort: use ${sorts.join(', ')}`,
-        values: sorts,
-      }).default('recent'),
-      order: choiceParam({
-        description: 'Default desc.',
-        invalid: 'invalid order: use asc or desc',
-        values: ['asc', 'desc'],
-      }).default('desc'),
+      market_slug: v3.slugOf('market_slug', 'Market slug.'),
+      status: v3.choice('status', statuses, STATUS_DESCRIPTION, ', ').default('all'),
+      sort: v3
+        .choice('sort', sorts, 'Default recent. `pnl` is realized_pnl, `volume` is total_bought.', ', ')
+        .default('recent'),
+      order: v3.choice('order', ['asc', 'desc'], 'Default desc.').default('desc'),
       min_size: sharesParam.optional(),
       ...paging,
     }),
@@ -182,14 +157,14 @@ export function createPositionsRoute(
       const minSize = query.min_size ?? null;
       const named = Object.values(selection).some((value) => value !== undefined);
       const requested = { ...query, ...holdings[query.status], sort: sortColumns[query.sort], minSize } as const;
-      const { rows, paging } = named
-        ? await pageOf(`of ${JSON.stringify(selection)}`, selection, requested, context)
+      const page = named
+        ? await readHolders(readers, `of ${JSON.stringify(selection)}`, selection, requested, context)
         : await allWalletsPage(query, context);
-      const metadataByToken = await deps.outcomesOf(rows.map((row) => row.tokenId));
+      const metadataByToken = await outcomesOf(page.rows.map((row) => row.tokenId));
       return {
         body: {
-          positions: rows.map((row) => rowFrom(row, metadataByToken.get(row.tokenId) ?? unknownOutcomeMetadata)),
-          ...paging(),
+          positions: page.rows.map((row) => rowFrom(row, metadataByToken.get(row.tokenId) ?? unknownOutcomeMetadata)),
+          ...pagingOf(query, page, context),
         },
       };
     },

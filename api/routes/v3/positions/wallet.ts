@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { isComboPosition } from '../../../../schemas/primitives/combo-ids.js';
-import type { FillReader } from '../../../fills/reader.js';
 import { marketAliases, minSizeAlias } from '../../../http/aliases.js';
 import { usdParam } from '../../../http/chain-params.js';
-import { choiceParam, slugParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
-import type { FilterablePosition, WalletPositionPages } from '../../../positions/wallet-position-pages.js';
+import type { FilterablePosition } from '../../../positions/wallet-position-pages.js';
 import type { WalletSort } from '../../../positions/wallet-position-pages.sql.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -25,14 +24,11 @@ import {
 const POSITIONS_CACHE_S = 5;
 
 const statusNames = [...statuses, 'all'] as const;
-/** undefined: any. */
-const STATUS_DESCRIPTION =
+export const STATUS_DESCRIPTION =
   'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, the last ones were redeemed for a payout; closed: no shares left otherwise. Default all.';
-export const statusParam = choiceParam({
-  description: STATUS_DESCRIPTION,
-  invalid: `invalid status: use ${statusNames.join(', ')}`,
-  values: statusNames,
-})
+/** undefined: any. */
+export const statusParam = v3
+  .choice('status', statusNames, STATUS_DESCRIPTION, ', ')
   .transform((name) => (name === 'all' ? undefined : name))
   .meta({ type: 'string', enum: [...statusNames], description: STATUS_DESCRIPTION })
   .optional();
@@ -56,11 +52,7 @@ function sharesOf({ status, min_size }: { readonly status?: Status; readonly min
 }
 
 /** GET /v3/wallets/{address}/positions: open and closed positions of a wallet. */
-export function createWalletPositionsRoute(deps: {
-  walletPositionPages: WalletPositionPages;
-  fills: FillReader;
-}): Route {
-  const { walletPositionPages, fills } = deps;
+export function createWalletPositionsRoute({ walletPositionPages, fills }: Readers): Route {
   return defineRoute({
     ...v3Route,
     tag: 'Wallets',
@@ -72,18 +64,17 @@ export function createWalletPositionsRoute(deps: {
     params: z.object({ address: v3.address }),
     query: z.object({
       status: statusParam,
-      sort: choiceParam({
-        description: 'Default realized_pnl. `pnl` is realized_pnl, `size` is amount, `volume` is total_bought.',
-        invalid: `invalid sort: use ${sorts.join(', ')}`,
-        values: sorts,
-      }).default('realized_pnl'),
-      order: choiceParam({
-        description: 'Default desc.',
-        invalid: 'invalid order: use asc or desc',
-        values: ['asc', 'desc'],
-      }).default('desc'),
+      sort: v3
+        .choice(
+          'sort',
+          sorts,
+          'Default realized_pnl. `pnl` is realized_pnl, `size` is amount, `volume` is total_bought.',
+          ', ',
+        )
+        .default('realized_pnl'),
+      order: v3.choice('order', ['asc', 'desc'], 'Default desc.').default('desc'),
       condition_id: v3.conditionId.optional(),
-      market_slug: slugParam({ description: 'Market slug.', invalid: 'invalid market_slug' }).optional(),
+      market_slug: v3.slugOf('market_slug', 'Market slug.'),
       min_size: usdParam({
         description: 'Minimum value of the position, USD at the current price.',
         invalid: 'invalid min_size: use a decimal number, 0 or more',
@@ -116,7 +107,7 @@ export function createWalletPositionsRoute(deps: {
         (query.status === undefined || statusOf(position) === query.status) &&
         (among === null || among.has(position.tokenId)) &&
         (query.min_size === undefined || position.currentValue >= query.min_size);
-      const page = await walletPositionPages.page(
+      const cached = await walletPositionPages.page(
         {
           wallet: address,
           sort: sortColumns[query.sort],
@@ -131,17 +122,17 @@ export function createWalletPositionsRoute(deps: {
         },
         POSITIONS_CACHE_S * 1000,
       );
-      const { positions: shown, hasMore, cursor } = page.value;
+      const page = cached.value;
       return {
         body: {
           address,
-          positions: shown.map((position) =>
+          positions: page.rows.map((position) =>
             isComboPosition(position.tokenId) ? comboPositionFrom(position) : positionFrom(position, position.metadata),
           ),
-          ...pagingOf(query, { rows: shown.length, hasMore, cursor, context }),
-          next_offset: hasMore && query.cursor === undefined ? query.offset + shown.length : null,
+          ...pagingOf(query, page, context),
+          next_offset: page.cursor !== null && query.cursor === undefined ? query.offset + page.rows.length : null,
         },
-        cache: page,
+        cache: cached,
       };
     },
   });

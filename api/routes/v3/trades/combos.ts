@@ -3,10 +3,11 @@ import { positionConditionId } from '../../../../schemas/primitives/ids.js';
 import { formatFixed, ratio } from '../../../../schemas/primitives/money.js';
 import type { FillRow } from '../../../fills/fills.sql.js';
 import type { FillFilter } from '../../../fills/filter.js';
-import type { FillReader } from '../../../fills/reader.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
+import { logPositionCursor } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { v3, v3Route } from '../params.js';
 import { exampleFill, examplePaging } from './examples.js';
@@ -38,7 +39,9 @@ const comboTradeSchema = z.object({
 });
 
 /** Fields that include_combos adds to a wallet's trades. */
-export const comboBranch = {
+export const comboFields = {
+  include_combos: z.literal(true),
+  included_position_types: z.array(z.string()),
   combo_trades: z.array(comboTradeSchema.extend({ source: z.literal(COMBO_SOURCE) })),
   combo_trade_count: z.int(),
   combo_has_more: z.boolean(),
@@ -72,40 +75,30 @@ function comboTradeFrom(row: FillRow): z.input<typeof comboTradeSchema> {
   };
 }
 
-export interface ComboTrades {
-  branch(
-    filter: FillFilter,
-    query: ListQuery & { readonly combo_cursor?: string | undefined },
-    context: RequestContext,
-  ): Promise<
-    { include_combos: true; included_position_types: string[] } & {
-      [K in keyof typeof comboBranch]: z.input<(typeof comboBranch)[K]>;
-    }
-  >;
-}
-
 /** Combo trades of a wallet: the branch that `include_combos` adds to its other trades, at the same offset and limit, with a cursor of its own. */
-export function createComboTrades(deps: { fills: FillReader }): ComboTrades {
+export async function readComboBranch(
+  { fills }: Readers,
+  filter: FillFilter,
+  query: ListQuery & { readonly combo_cursor?: string | undefined },
+  { endpoint }: RequestContext,
+): Promise<z.input<z.ZodObject<typeof comboFields>>> {
+  const list = { endpoint, order: `combos ${query.order}` };
+  const { rows, cursor } = await cursorPage(logPositionCursor, list, { cursor: query.combo_cursor }, (beyond) =>
+    fills.fills({ ...filter, beyond }, query),
+  );
   return {
-    async branch(filter, query, { endpoint }) {
-      const cursors = cursorsOf(logPositionCursor, { endpoint, order: `combos ${query.order}` });
-      const beyond = cursors.read(query.combo_cursor);
-      const { rows, hasMore, last } = await deps.fills.fills({ ...filter, beyond }, query);
-      return {
-        include_combos: true,
-        included_position_types: ['market', 'combo'],
-        combo_trades: rows.map((row) => ({ ...comboTradeFrom(row), source: COMBO_SOURCE })),
-        combo_trade_count: rows.length,
-        combo_has_more: hasMore,
-        combo_next_cursor: hasMore && last !== null ? cursors.write(last) : null,
-        combo_source: COMBO_SOURCE,
-      };
-    },
+    include_combos: true,
+    included_position_types: ['market', 'combo'],
+    combo_trades: rows.map((row) => ({ ...comboTradeFrom(row), source: COMBO_SOURCE })),
+    combo_trade_count: rows.length,
+    combo_has_more: cursor !== null,
+    combo_next_cursor: cursor,
+    combo_source: COMBO_SOURCE,
   };
 }
 
 /** GET /v3/wallets/{address}/combos/trades: fills of the third exchange generation. */
-export function createComboTradesRoute(deps: { fills: FillReader }): Route {
+export function createComboTradesRoute({ fills }: Readers): Route {
   return defineRoute({
     ...v3Route,
     tag: 'Trades',
@@ -140,22 +133,17 @@ export function createComboTradesRoute(deps: { fills: FillReader }): Route {
       },
     },
     async handler({ params: { address }, query }, context) {
-      const cursors = cursorsOf(logPositionCursor, context);
-      const filter = { ...comboFilterOf(address, query), beyond: cursors.read(query.cursor) };
-      const page = { order: 'desc', limit: query.limit, offset: query.offset } as const;
-      const { rows, hasMore, last } = await deps.fills.fills(filter, page);
+      const order = { order: 'desc', limit: query.limit, offset: query.offset } as const;
+      const page = await cursorPage(logPositionCursor, context, query, (beyond) =>
+        fills.fills({ ...comboFilterOf(address, query), beyond }, order),
+      );
       return {
         body: {
           address,
-          trades: rows.map(comboTradeFrom),
+          trades: page.rows.map(comboTradeFrom),
           position_type: 'combo' as const,
           source: COMBO_SOURCE,
-          ...pagingOf(query, {
-            rows: rows.length,
-            hasMore,
-            cursor: last === null ? null : cursors.write(last),
-            context,
-          }),
+          ...pagingOf(query, page, context),
         },
       };
     },

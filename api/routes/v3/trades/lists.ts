@@ -1,29 +1,28 @@
 import { z } from 'zod';
+import type { FillGroupRow, Grouping } from '../../../fills/fills.sql.js';
 import type { FillFilter, Page } from '../../../fills/filter.js';
 import type { LogPositionRow } from '../../../fills/log-position.js';
 import { type RowPage, readSnapshotPage } from '../../../fills/read-page.js';
-import type { FillReader } from '../../../fills/reader.js';
-import { type TitleLookup, untitled } from '../../../fills/titles.js';
+import type { TokenTitle } from '../../../fills/titles.js';
 import type { RequestContext } from '../../../http/route.js';
-import { cursorsOf, logPositionCursor, snapshotOffsetCursor } from '../../../pagination/cursor.js';
+import { logPositionCursor, snapshotOffsetCursor } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { orderFrom, orderSchema, tradeFrom, tradeSchema, userTradeFrom, userTradeSchema } from './serialize.js';
 
+/** Schema of a page of groups of fills. */
+const groupsPage = <Row extends z.ZodType, G extends string>(row: Row, grouping: G) =>
+  z.object({
+    trades: z.array(row),
+    rows_returned: z.int(),
+    grouped_by: z.literal(grouping),
+    next_cursor: pageFields.next_cursor,
+    elapsed_ms: z.int(),
+  });
 export const tradesPage = z.object({ trades: z.array(tradeSchema), ...pageFields });
-export const ordersPage = z.object({
-  trades: z.array(orderSchema),
-  rows_returned: z.int(),
-  grouped_by: z.literal('order_hash'),
-  next_cursor: pageFields.next_cursor,
-  elapsed_ms: z.int(),
-});
-export const userTradesPage = z.object({
-  trades: z.array(userTradeSchema),
-  rows_returned: z.int(),
-  grouped_by: z.literal('user_trade'),
-  next_cursor: pageFields.next_cursor,
-  elapsed_ms: z.int(),
-});
+export const ordersPage = groupsPage(orderSchema, 'order_hash');
+export const userTradesPage = groupsPage(userTradeSchema, 'user_trade');
 
 type TradesBody = z.input<typeof tradesPage>;
 type OrdersBody = z.input<typeof ordersPage>;
@@ -48,66 +47,51 @@ export interface TradeLists {
 }
 
 /** Builds the pages of the /v3 fill lists. */
-export function createTradeLists(deps: { fills: FillReader; titlesOf: TitleLookup }): TradeLists {
-  const { fills, titlesOf } = deps;
-
-  /** Fills in chain order: a cursor is the position of the last one. */
-  const inOrder = async (query: ListQuery, filter: FillFilter, { endpoint }: RequestContext) => {
-    const cursors = cursorsOf(logPositionCursor, { endpoint, order: query.order });
-    const { rows, hasMore, last } = await fills.fills({ ...filter, beyond: cursors.read(query.cursor) }, query);
-    return { rows, hasMore, cursor: last === null ? null : cursors.write(last) };
-  };
+export function createTradeLists({ fills, withTitles }: Readers): TradeLists {
   /** Rows that new fills can move: a cursor is an offset into the list as of the first page. */
-  const grouped = async <Row extends LogPositionRow>(
+  const snapshotPage = <Row extends LogPositionRow>(
     query: ListQuery,
     filter: FillFilter,
     { endpoint }: RequestContext,
     load: (filter: FillFilter, page: Page) => Promise<RowPage<Row>>,
   ) => {
     const order = `${query.group_by ?? query.sort_by} ${query.order}`;
-    const cursors = cursorsOf(snapshotOffsetCursor, { endpoint, order });
     const page = { order: query.order, limit: query.limit, offset: query.offset };
-    const start = cursors.read(query.cursor);
-    const { rows, hasMore, next } = await readSnapshotPage({ fills, filter, page, start, load });
-    return { rows, hasMore, cursor: next === null ? null : cursors.write(next) };
+    return cursorPage(snapshotOffsetCursor, { endpoint, order }, query, (start) =>
+      readSnapshotPage({ fills, filter, page, start, load }),
+    );
+  };
+  const groups = async <T, G extends Grouping>(
+    query: ListQuery,
+    filter: FillFilter,
+    context: RequestContext,
+    grouping: G,
+    serialize: (row: FillGroupRow, title: TokenTitle) => T,
+  ) => {
+    const load = (all: FillFilter, page: Page) => fills.groups(all, page, grouping);
+    const { rows, cursor } = await snapshotPage(query, filter, context, load);
+    return {
+      trades: await withTitles(rows, serialize),
+      rows_returned: rows.length,
+      grouped_by: grouping,
+      next_cursor: cursor,
+      elapsed_ms: context.elapsedMs(),
+    };
   };
 
   const lists: TradeLists = {
     async single(query, filter, context) {
-      const { rows, hasMore, cursor } =
+      const page =
         query.sort_by === undefined
-          ? await inOrder(query, filter, context)
-          : await grouped(query, filter, context, fills.fillsByOrder);
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      return {
-        trades: rows.map((row) => tradeFrom(row, titles.get(row.token_id) ?? untitled)),
-        ...pagingOf(query, { rows: rows.length, hasMore, cursor, context }),
-      };
+          ? await cursorPage(logPositionCursor, { endpoint: context.endpoint, order: query.order }, query, (beyond) =>
+              fills.fills({ ...filter, beyond }, query),
+            )
+          : await snapshotPage(query, filter, context, fills.fillsByOrder);
+      return { trades: await withTitles(page.rows, tradeFrom), ...pagingOf(query, page, context) };
     },
-    async orders(query, filter, context) {
-      const load = (all: FillFilter, page: Page) => fills.groups(all, page, 'order_hash');
-      const { rows, cursor } = await grouped(query, filter, context, load);
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      return {
-        trades: rows.map((row) => orderFrom(row, titles.get(row.token_id) ?? untitled, filter.wallets !== null)),
-        rows_returned: rows.length,
-        grouped_by: 'order_hash',
-        next_cursor: cursor,
-        elapsed_ms: context.elapsedMs(),
-      };
-    },
-    async userTrades(query, filter, context) {
-      const load = (all: FillFilter, page: Page) => fills.groups(all, page, 'user_trade');
-      const { rows, cursor } = await grouped(query, filter, context, load);
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      return {
-        trades: rows.map((row) => userTradeFrom(row, titles.get(row.token_id) ?? untitled)),
-        rows_returned: rows.length,
-        grouped_by: 'user_trade',
-        next_cursor: cursor,
-        elapsed_ms: context.elapsedMs(),
-      };
-    },
+    orders: (query, filter, context) =>
+      groups(query, filter, context, 'order_hash', (row, title) => orderFrom(row, title, filter.wallets !== null)),
+    userTrades: (query, filter, context) => groups(query, filter, context, 'user_trade', userTradeFrom),
     byQuery: (query, filter, context) =>
       query.group_by === undefined ? lists.single(query, filter, context) : lists.orders(query, filter, context),
   };

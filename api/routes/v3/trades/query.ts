@@ -1,25 +1,19 @@
 import { z } from 'zod';
 import {
   allFills,
-  clampToDateTimeSeconds,
   type FillFilter,
   onlyCombos,
   storedBuilderCode,
+  timeRangeOf,
   withoutCombos,
 } from '../../../fills/filter.js';
 import type { TokenChoice, TokenSelection } from '../../../fills/tokens.sql.js';
 import { marketAliases, timeRangeAliases } from '../../../http/aliases.js';
-import { baseUnitsParam, hashParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
-import { choiceParam, integerParam, patternParam, slugParam } from '../../../http/params.js';
+import { baseUnitsParam, tokenIdParam, usdParam } from '../../../http/chain-params.js';
+import { integerParam, patternParam } from '../../../http/params.js';
 import { cursorText } from '../../../pagination/cursor.js';
-import { paging, v3 } from '../params.js';
+import { orderedPaging, paging, times, v3 } from '../params.js';
 
-const hash = (name: string, description: string) =>
-  hashParam({ description, invalid: `invalid ${name}: use 0x and 64 hex digits` });
-const slug = (name: string, description: string) => slugParam({ description, invalid: `invalid ${name}` });
-
-const orderedPaging = { order: v3.order, ...paging };
-const times = { after: v3.time('after').optional(), before: v3.time('before').optional() };
 const usd = {
   min_amount_usd: usdParam({
     description: 'Minimum USD amount of a fill; decimals allowed.',
@@ -33,23 +27,13 @@ export const fillAliases = { ...marketFillAliases, ...marketAliases('market_slug
 
 export const builderAliases = { ...fillAliases, category: 'tag_slug' };
 
-const orders = {
-  order_hash: hash('order_hash', 'Fills of one signed order.').optional(),
-};
+const orders = { order_hash: v3.hashOf('order_hash', 'Fills of one signed order.') };
 const sorted = {
-  sort_by: choiceParam({
-    description: 'Fills of one order next to each other, orders by their most recent fill.',
-    invalid: 'invalid sort_by: use order_hash',
-    values: ['order_hash'],
-  }).optional(),
+  sort_by: v3
+    .choice('sort_by', ['order_hash'], 'Fills of one order next to each other, orders by their most recent fill.')
+    .optional(),
 };
-const byOrder = {
-  group_by: choiceParam({
-    description: 'order_hash: one row per order.',
-    invalid: 'invalid group_by: use order_hash',
-    values: ['order_hash'],
-  }).optional(),
-};
+const byOrder = { group_by: v3.choice('group_by', ['order_hash'], 'order_hash: one row per order.').optional() };
 const makerAmount = {
   min_amount: baseUnitsParam({
     description: 'Minimum maker amount of a fill in 6-decimal base units.',
@@ -57,10 +41,10 @@ const makerAmount = {
   }).optional(),
 };
 const marketParams = {
-  token_id: tokenIdParam({ invalid: 'invalid token_id: use a decimal uint256' }).optional(),
-  condition_id: hash('condition_id', 'Condition id of a market.').optional(),
-  market_slug: slug('market_slug', 'Market slug.').optional(),
-  event_slug: slug('event_slug', 'Event slug: fills of all its markets.').optional(),
+  token_id: v3.token,
+  condition_id: v3.hashOf('condition_id', 'Condition id of a market.'),
+  market_slug: v3.slugOf('market_slug', 'Market slug.'),
+  event_slug: v3.slugOf('event_slug', 'Event slug: fills of all its markets.'),
   event_id: integerParam({
     description: 'Event id, as `/v1/event/{slug}` has it: fills of all its markets.',
     invalid: 'invalid event_id: use a whole number',
@@ -71,13 +55,11 @@ const marketParams = {
 };
 
 const sideValues = ['buy', 'sell', '0', '1'] as const;
-const makerSide = choiceParam({
-  description: 'Side of the maker order.',
-  invalid: `invalid side: use ${sideValues.join(', ')}`,
-  values: sideValues,
-})
+const makerSide = v3
+  .choice('side', sideValues, 'Side of the maker order.', ', ')
   .transform((value) => (value === 'buy' || value === '0' ? ('BUY' as const) : ('SELL' as const)))
-  .meta({ type: 'string', enum: [...sideValues], description: 'Side of the maker order: 0 is buy, 1 is sell.' });
+  .meta({ type: 'string', enum: [...sideValues], description: 'Side of the maker order: 0 is buy, 1 is sell.' })
+  .optional();
 
 /** Query of GET /v3/trades. All filters are ANDed and apply before pagination. */
 export const tradesQuery = z.object({
@@ -87,8 +69,8 @@ export const tradesQuery = z.object({
   ...orders,
   ...usd,
   ...makerAmount,
-  builder: hash('builder', 'Builder code the order carries.').optional(),
-  side: makerSide.optional(),
+  builder: v3.hashOf('builder', 'Builder code the order carries.'),
+  side: makerSide,
   ...sorted,
   ...byOrder,
   matches_only: v3.flag(
@@ -104,18 +86,15 @@ export const walletTradesQuery = z.object({
   ...orders,
   ...usd,
   ...makerAmount,
-  side: choiceParam({
-    description: 'Role of the wallet in the fill. Default both.',
-    invalid: 'invalid side: use maker, taker or both',
-    values: ['maker', 'taker', 'both'],
-  }).default('both'),
+  side: v3.choice('side', ['maker', 'taker', 'both'], 'Role of the wallet in the fill. Default both.').default('both'),
   ...sorted,
-  group_by: choiceParam({
-    description:
+  group_by: v3
+    .choice(
+      'group_by',
+      ['order_hash', 'user_trade', 'transaction_hash'],
       'order_hash: one row per order of the wallet. user_trade, or transaction_hash: one row per token and direction the wallet traded in a transaction.',
-    invalid: 'invalid group_by: use order_hash, user_trade or transaction_hash',
-    values: ['order_hash', 'user_trade', 'transaction_hash'],
-  }).optional(),
+    )
+    .optional(),
   include_combos: v3.flag('include_combos', 'Add the field `combo_trades`. Not with order_hash.'),
   combo_cursor: cursorText('`combo_next_cursor` of the previous page; only with include_combos.'),
 });
@@ -128,8 +107,8 @@ export const builderTradesQuery = z.object({
   ...marketParams,
   ...usd,
   ...makerAmount,
-  side: makerSide.optional(),
-  tag_slug: slug('tag_slug', 'Tag slug of the markets.').optional(),
+  side: makerSide,
+  tag_slug: v3.slugOf('tag_slug', 'Tag slug of the markets.'),
 });
 
 const COMBO_CONDITION = /^0x[0-9a-f]{62}$/;
@@ -153,11 +132,7 @@ export const comboParams = {
 
 export const comboTradesQuery = z.object({
   ...comboParams,
-  side: choiceParam({
-    description: 'Side of the signed order. Default all.',
-    invalid: 'invalid side: use BUY, SELL or all',
-    values: ['BUY', 'SELL', 'all'],
-  }).default('all'),
+  side: v3.choice('side', ['BUY', 'SELL', 'all'], 'Side of the signed order. Default all.').default('all'),
   ...paging,
 });
 
@@ -195,8 +170,7 @@ export function filterOf(query: FillQuery, chosen: TokenChoice | null): FillFilt
   return {
     ...allFills,
     ...(chosen ?? {}),
-    afterS: clampToDateTimeSeconds(query.after),
-    beforeS: clampToDateTimeSeconds(query.before),
+    ...timeRangeOf(query.after, query.before),
     orderHash: query.order_hash ?? null,
     minUsdc: query.min_amount_usd ?? null,
     minMakerAmount: query.min_amount ?? null,

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import { onlyCombos } from '../../../fills/filter.js';
-import type { FillReader } from '../../../fills/reader.js';
-import type { TitleLookup } from '../../../fills/titles.js';
 import { patternParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
+import type { Readers } from '../../../readers.js';
 import { v3, v3Route } from '../params.js';
-import { type ComboTrades, comboBranch } from './combos.js';
+import { comboFields, readComboBranch } from './combos.js';
 import { exampleFill, examplePaging, exampleTitle } from './examples.js';
 import { createTradeLists, ordersPage, tradesPage, userTradesPage } from './lists.js';
 import {
@@ -52,22 +51,11 @@ const builderOf = (code: string) => ({
 });
 
 const walletFields = { address: z.string() };
-const comboFields = {
-  include_combos: z.literal(true),
-  included_position_types: z.array(z.string()),
-  ...comboBranch,
-};
-
-export interface TradesDeps {
-  readonly fills: FillReader;
-  readonly titlesOf: TitleLookup;
-  readonly combos: ComboTrades;
-}
 
 /** The five fill lists of /v3: all, of a wallet, of a token, of a market, of a builder. */
-export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
-  const lists = createTradeLists(deps);
-  const { fills } = deps;
+export function createTradesRoutes(readers: Readers): readonly Route[] {
+  const lists = createTradeLists(readers);
+  const { fills } = readers;
 
   const all = defineRoute({
     ...common,
@@ -114,19 +102,13 @@ export function createTradesRoutes(deps: TradesDeps): readonly Route[] {
       const byOrder = query.group_by === 'order_hash' || query.sort_by !== undefined || query.order_hash !== undefined;
       if (query.include_combos && byOrder) throw badParameter('include_combos cannot be combined with order_hash');
       const filter = walletFilterOf(address, query, await fills.choose(selectionOf(query)));
-      const byTrade = groupsTrades(query);
-      if (!query.include_combos) {
-        const body = byTrade
-          ? await lists.userTrades(query, filter, context)
-          : await lists.byQuery(query, filter, context);
-        return { body: { address, ...body } };
-      }
-      const body = byTrade
+      const body = groupsTrades(query)
         ? await lists.userTrades(query, filter, context)
-        : await lists.single(query, filter, context);
+        : await lists.byQuery(query, filter, context);
+      if (!query.include_combos) return { body: { address, ...body } };
       const role = query.side === 'both' ? null : query.side;
       const combos = { ...filter, role, matchesOnly: false, takerOrdersOnly: false, versions: onlyCombos };
-      const branch = await deps.combos.branch(combos, query, context);
+      const branch = await readComboBranch(readers, combos, query, context);
       return { body: { address, ...body, ...branch } };
     },
   });

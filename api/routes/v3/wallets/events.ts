@@ -1,14 +1,15 @@
 import { z } from 'zod';
-import type { Lookup } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import { clampToDateTimeSeconds } from '../../../fills/filter.js';
+import { timeRangeOf } from '../../../fills/filter.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
-import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
+import { logPositionCursor } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
+import type { Readers } from '../../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
-import { eventId, type WalletEventReader } from '../../../wallet-events/reader.js';
+import { eventId } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { paging, v3, v3Route } from '../params.js';
+import { paging, times, v3, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
 import {
   activityFrom,
@@ -25,14 +26,12 @@ const common = {
   ...v3Route,
   tag: 'Wallets',
   reads: ['wallet_events', 'catalog'],
+  params: z.object({ address: v3.address }),
+  aliases: timeRangeAliases('after', 'before'),
 } as const;
 const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
 
-const listQuery = z.object({
-  after: v3.time('after').optional(),
-  before: v3.time('before').optional(),
-  ...paging,
-});
+const listQuery = z.object({ ...times, ...paging });
 const orderedQuery = listQuery.extend({ order: v3.order });
 type ListQuery = z.output<typeof listQuery> & { readonly order?: 'asc' | 'desc' };
 
@@ -61,42 +60,32 @@ const exampleCondition: Condition = {
   resolution: { payouts: [0n, 1n], denominator: 1n, winner: 1, resolvedAtS: 1790000000 },
 };
 
-export interface WalletEventsDeps {
-  readonly walletEvents: WalletEventReader;
-  readonly conditionsOf: Lookup<Condition>;
-}
-
 /** GET splits, merges, conversions and redemptions of a wallet, each kind and all in one feed. */
-export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[] {
-  const { walletEvents, conditionsOf } = deps;
-
-  const pageOf = async (
-    address: string,
+export function createWalletEventRoutes({ walletEvents, conditionsOf }: Readers): readonly Route[] {
+  const pageOf = (
+    wallet: string,
     kinds: readonly WalletEventKind[],
     query: ListQuery,
-    context: RequestContext,
+    { endpoint }: RequestContext,
   ) => {
     const order = query.order ?? 'desc';
-    const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order });
-    const { rows, hasMore, last } = await walletEvents.events(
-      {
-        wallet: address,
-        kinds,
-        afterS: clampToDateTimeSeconds(query.after),
-        beforeS: clampToDateTimeSeconds(query.before),
-        beyond: cursors.read(query.cursor),
-      },
-      { order, limit: query.limit, offset: query.offset },
+    const page = { order, limit: query.limit, offset: query.offset };
+    return cursorPage(logPositionCursor, { endpoint, order }, query, (beyond) =>
+      walletEvents.events({ wallet, kinds, ...timeRangeOf(query.after, query.before), beyond }, page),
     );
-    const cursor = last === null ? null : cursors.write(last);
-    return { rows, paging: () => pagingOf(query, { rows: rows.length, hasMore, cursor, context }) };
   };
 
   /** Defines a list of wallet events. */
-  const list = <S extends z.ZodObject>(of: {
+  const list = <S extends z.ZodObject>({
+    kinds,
+    row,
+    example,
+    serialize,
+    ...route
+  }: {
     path: string;
     kinds: readonly WalletEventKind[];
-    reads?: Route['reads'];
+    reads?: NonNullable<Route['reads']>;
     summary: string;
     row: S;
     example: z.input<S>;
@@ -104,21 +93,17 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
   }): Route =>
     defineRoute({
       ...common,
-      reads: of.reads ?? common.reads,
-      path: of.path,
-      summary: of.summary,
-      params: z.object({ address: v3.address }),
+      ...route,
       query: listQuery,
-      aliases: timeRangeAliases('after', 'before'),
       success: {
         description: 'A page, newest first',
-        schema: z.object({ data: z.array(of.row), ...pageFields }),
-        example: { data: [of.example], ...examplePaging },
+        schema: z.object({ data: z.array(row), ...pageFields }),
+        example: { data: [example], ...examplePaging },
       },
       async handler({ params: { address }, query }, context) {
-        const { rows, paging } = await pageOf(address, of.kinds, query, context);
-        const data = (await of.serialize(rows, address)) as never;
-        return { body: { data, ...paging() } };
+        const page = await pageOf(address, kinds, query, context);
+        const data = (await serialize(page.rows, address)) as never;
+        return { body: { data, ...pagingOf(query, page, context) } };
       },
     });
 
@@ -127,9 +112,7 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
     path: '/v3/wallets/{address}/redemptions',
     summary: 'Redemptions of a wallet',
     description: 'Includes redemptions by protocol contracts on behalf of the wallet. Unknown market fields are null.',
-    params: z.object({ address: v3.address }),
     query: orderedQuery,
-    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of redemptions',
       schema: z.object({
@@ -148,14 +131,13 @@ export function createWalletEventRoutes(deps: WalletEventsDeps): readonly Route[
       },
     },
     async handler({ params: { address }, query }, context) {
-      const { rows, paging } = await pageOf(address, ['redemption'], query, context);
-      const conditions = await conditionsOf(rows.map((row) => row.subject_id));
-      const page = paging();
+      const page = await pageOf(address, ['redemption'], query, context);
+      const conditions = await conditionsOf(page.rows.map((row) => row.subject_id));
       return {
         body: {
-          data: rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition)),
-          ...page,
-          next_offset: page.has_more && query.cursor === undefined ? query.offset + rows.length : null,
+          data: page.rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition)),
+          ...pagingOf(query, page, context),
+          next_offset: page.cursor !== null && query.cursor === undefined ? query.offset + page.rows.length : null,
           order: query.order,
           source: REDEMPTIONS_SOURCE,
         },

@@ -1,39 +1,36 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
-import { allFills, clampToDateTimeSeconds } from '../../../fills/filter.js';
-import type { FillReader } from '../../../fills/reader.js';
-import { type TitleLookup, untitled } from '../../../fills/titles.js';
+import { allFills, timeRangeOf } from '../../../fills/filter.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
-import { choiceParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { cursorsOf, logPositionCursor } from '../../../pagination/cursor.js';
-import type { WalletEventReader } from '../../../wallet-events/reader.js';
+import { logPositionCursor } from '../../../pagination/cursor.js';
+import { cursorPage } from '../../../pagination/list-page.js';
+import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
-import { paging, v3, v3Route } from '../params.js';
+import { orderedPaging, times, v3, v3Route } from '../params.js';
 import { exampleFill, examplePaging, exampleTitle } from '../trades/examples.js';
 import { tradeFrom, tradeSchema } from '../trades/serialize.js';
 import { flowFrom, flowSchema } from './serialize.js';
 
-const common = { ...v3Route, tag: 'Wallets' } as const;
+const common = {
+  ...v3Route,
+  tag: 'Wallets',
+  params: z.object({ address: v3.address }),
+  aliases: timeRangeAliases('after', 'before'),
+} as const;
 const FEES_SOURCE = 'v3.order_fills' as const;
 const FLOWS_SOURCE = 'v3.collateral_flows' as const;
 const DEFAULT_AFTER = 0;
 const DEFAULT_BEFORE = 9_999_999_999;
 
-const orderedPaging = { order: v3.order, ...paging };
 const feesQuery = z.object({
   after: v3.time('after').default(DEFAULT_AFTER),
   before: v3.time('before').default(DEFAULT_BEFORE),
   ...orderedPaging,
 });
 const flowsQuery = z.object({
-  kind: choiceParam({
-    description: 'Default all.',
-    invalid: 'invalid kind: use all, deposit or withdrawal',
-    values: ['all', 'deposit', 'withdrawal'],
-  }).default('all'),
-  after: v3.time('after').optional(),
-  before: v3.time('before').optional(),
+  kind: v3.choice('kind', ['all', 'deposit', 'withdrawal'], 'Default all.').default('all'),
+  ...times,
   ...orderedPaging,
 });
 
@@ -68,22 +65,14 @@ const flowsPage = z.object({
   ...pageFields,
 });
 
-export interface WalletMoneyDeps {
-  readonly fills: FillReader;
-  readonly titlesOf: TitleLookup;
-  readonly walletEvents: WalletEventReader;
-}
-
 /** GET fees that a wallet paid, and deposits and withdrawals of collateral. */
-export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[] {
+export function createWalletMoneyRoutes({ fills, withTitles, walletEvents }: Readers): readonly Route[] {
   const fees = defineRoute({
     ...common,
     path: '/v3/wallets/{address}/fees-paid',
     reads: ['fills', 'catalog'],
     summary: 'Fees a wallet paid, fill by fill',
-    params: z.object({ address: v3.address }),
     query: feesQuery,
-    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of fills with a fee',
       schema: feesPage,
@@ -102,26 +91,17 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
       },
     },
     async handler({ params: { address }, query }, context) {
-      const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order: query.order });
-      const { rows, hasMore, last } = await deps.fills.fills(
-        {
-          ...allFills,
-          wallets: [address],
-          role: 'maker',
-          minFee: 1n,
-          afterS: clampToDateTimeSeconds(query.after),
-          beforeS: clampToDateTimeSeconds(query.before),
-          beyond: cursors.read(query.cursor),
-        },
-        query,
+      const list = { endpoint: context.endpoint, order: query.order };
+      const times = timeRangeOf(query.after, query.before);
+      const page = await cursorPage(logPositionCursor, list, query, (beyond) =>
+        fills.fills({ ...allFills, wallets: [address], role: 'maker', minFee: 1n, ...times, beyond }, query),
       );
-      const titles = await deps.titlesOf(rows.map((row) => row.token_id));
-      const total = rows.reduce((sum, row) => sum + BigInt(row.fee), 0n);
+      const total = page.rows.reduce((sum, row) => sum + BigInt(row.fee), 0n);
       return {
         body: {
           address,
-          fees: rows.map((row) => ({
-            ...tradeFrom(row, titles.get(row.token_id) ?? untitled),
+          fees: await withTitles(page.rows, (row, title) => ({
+            ...tradeFrom(row, title),
             fee_paid: moneyToNumber(BigInt(row.fee)),
             fee_paid_raw: row.fee,
             source: FEES_SOURCE,
@@ -132,12 +112,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
           fee_semantics: FEE_SEMANTICS,
           after: String(query.after),
           before: String(query.before),
-          ...pagingOf(query, {
-            rows: rows.length,
-            hasMore,
-            cursor: last === null ? null : cursors.write(last),
-            context,
-          }),
+          ...pagingOf(query, page, context),
         },
       };
     },
@@ -150,9 +125,7 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
     summary: 'Collateral that entered or left a wallet',
     description:
       'Totals are over all matching rows, not only this page. The ramps log the recipient only: a withdrawal to another address is listed there and is missing from the wallet that paid it.',
-    params: z.object({ address: v3.address }),
     query: flowsQuery,
-    aliases: timeRangeAliases('after', 'before'),
     success: {
       description: 'A page of deposits and withdrawals',
       schema: flowsPage,
@@ -179,34 +152,27 @@ export function createWalletMoneyRoutes(deps: WalletMoneyDeps): readonly Route[]
       },
     },
     async handler({ params: { address }, query }, context) {
-      const cursors = cursorsOf(logPositionCursor, { endpoint: context.endpoint, order: query.order });
+      const list = { endpoint: context.endpoint, order: query.order };
       const filter = {
         wallet: address,
         direction: query.kind === 'all' ? null : query.kind,
-        afterS: clampToDateTimeSeconds(query.after),
-        beforeS: clampToDateTimeSeconds(query.before),
-        beyond: cursors.read(query.cursor),
+        ...timeRangeOf(query.after, query.before),
       };
-      const [{ rows, hasMore, last }, totals] = await Promise.all([
-        deps.walletEvents.flows(filter, query),
-        deps.walletEvents.flowTotals(filter),
+      const [page, totals] = await Promise.all([
+        cursorPage(logPositionCursor, list, query, (beyond) => walletEvents.flows({ ...filter, beyond }, query)),
+        walletEvents.flowTotals(filter),
       ]);
       const [deposited, withdrawn] = [BigInt(totals.deposited), BigInt(totals.withdrawn)];
       return {
         body: {
           address,
-          flows: rows.map((row) => flowFrom(address, row)),
+          flows: page.rows.map((row) => flowFrom(address, row)),
           total_matching_rows: Number(totals.rows),
           total_deposited: moneyToNumber(deposited),
           total_withdrawn: moneyToNumber(withdrawn),
           net_deposited: moneyToNumber(deposited - withdrawn),
           source: FLOWS_SOURCE,
-          ...pagingOf(query, {
-            rows: rows.length,
-            hasMore,
-            cursor: last === null ? null : cursors.write(last),
-            context,
-          }),
+          ...pagingOf(query, page, context),
         },
       };
     },

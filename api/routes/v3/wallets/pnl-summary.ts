@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { jsonBody } from '../../../http/json-body.js';
 import { defineRoute, type Route } from '../../../http/route.js';
-import { emptyPnlSummary, type PnlReader, type WalletSummaries } from '../../../pnl/reader.js';
-import { v3 } from '../params.js';
+import { emptyPnlSummary, type WalletSummaries } from '../../../pnl/reader.js';
+import type { Readers } from '../../../readers.js';
+import { v3, v3Route } from '../params.js';
 import {
   accountingFrom,
   accountingSchema,
@@ -14,19 +15,16 @@ import {
   positionsSummaryFrom,
 } from './pnl-summary.serialize.js';
 
-const common = { apiGroup: 'v3', tag: 'Wallets', auth: 'key', feature: 'v3' } as const;
+const common = { ...v3Route, tag: 'Wallets' } as const;
 const MAX_WALLETS = 100;
 const TOO_MANY = `invalid wallets: at most ${MAX_WALLETS}`;
 
 export const emptySummaries: WalletSummaries = { markets: emptyPnlSummary, combos: emptyPnlSummary };
 
 /** GET the PnL summary of a wallet; POST for up to 100 wallets. */
-export function createWalletPnlSummaryRoutes(deps: { pnl: PnlReader }): readonly Route[] {
-  const { pnl } = deps;
-
+export function createWalletPnlSummaryRoutes({ pnl }: Readers): readonly Route[] {
   const one = defineRoute({
     ...common,
-    method: 'get',
     path: '/v3/wallets/{address}',
     reads: ['positions', 'pnl'],
     summary: 'Profit, volume and positions of a wallet',

@@ -1,15 +1,14 @@
 import { z } from 'zod';
+import { commonLimits } from '../../../../schemas/plans.js';
 import { badParameter } from '../../../errors/failure.js';
-import type { FillReader } from '../../../fills/reader.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
-import { choiceParam } from '../../../http/params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
-import type { ConcurrencyLimiter } from '../../../limits/concurrency-limiter.js';
-import type { PnlReader } from '../../../pnl/reader.js';
+import { createConcurrencyLimiter } from '../../../limits/concurrency-limiter.js';
 import type { Span } from '../../../pnl/series.sql.js';
-import { v3, v3Route } from '../params.js';
-import { createSelector, selectionAliases, selectionFields } from '../selection.js';
+import type { Readers } from '../../../readers.js';
+import { times as bounds, v3, v3Route } from '../params.js';
+import { selectionAliases, selectionFields, selectTokens } from '../selection.js';
 import { emptySummaries } from './pnl-summary.js';
 import {
   allTimeFields,
@@ -35,19 +34,15 @@ const DAY_S = 86_400;
 /** Earliest begin of a span. */
 const FIRST_S = 1;
 /** Error text of both concurrency limits (per account and in total). */
-export const BUSY = 'wallet_pnl_busy';
+const BUSY = 'wallet_pnl_busy';
 const periodDays = { '1d': 1, '7d': 7, '30d': 30, '1y': 365 } as const;
 const periods = ['1d', '7d', '30d', '1y'] as const;
 const granularities = ['hour', 'day', 'week', 'month'] as const;
 
 const times = {
-  period: choiceParam({
-    description: 'Span that ends now. `after` takes precedence.',
-    invalid: `invalid period: use ${periods.join(', ')}`,
-    values: periods,
-  }).optional(),
+  period: v3.choice('period', periods, 'Span that ends now. `after` takes precedence.', ', ').optional(),
+  ...bounds,
   after: v3.time('after', FIRST_S).optional(),
-  before: v3.time('before').optional(),
 };
 
 interface Times {
@@ -107,20 +102,22 @@ const seriesSchema = z.object({
   elapsed_ms: z.int(),
 });
 
-export interface WalletPnlDeps {
-  readonly pnl: PnlReader;
-  readonly fills: FillReader;
-  readonly concurrencyLimiter: ConcurrencyLimiter;
-}
-
 /** GET realized PnL of a wallet within a time span: as one sum, and as a series of buckets. */
-export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
-  const { pnl } = deps;
-  const tokensOf = createSelector(deps);
+export function createWalletPnlRoutes(readers: Readers): readonly Route[] {
+  const { pnl } = readers;
+  const concurrencyLimiter = createConcurrencyLimiter({
+    perAccount: commonLimits.v3PnlAtOncePerAccount,
+    total: commonLimits.v3PnlAtOncePerProcess,
+    maxWaitMs: 750,
+    message: BUSY,
+    accountScope: 'v3_pnl_account_concurrency',
+    totalScope: 'v3_pnl_global_concurrency',
+    nowMs: readers.nowMs,
+  });
 
   const respond = async (address: string, query: PnlQuery, context: RequestContext) => {
     const span = spanOf(query, context.nowMs);
-    const tokens = await tokensOf(query);
+    const tokens = await selectTokens(readers, query);
     const summaryOf = async () => (await pnl.summaries([address], tokens)).get(address) ?? emptySummaries;
     if (span === null) {
       const { markets, combos } = await summaryOf();
@@ -194,7 +191,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       },
     },
     handler: async ({ params: { address }, query }, context) => ({
-      body: await deps.concurrencyLimiter.run(context.caller?.accountId ?? '', () => respond(address, query, context)),
+      body: await concurrencyLimiter.run(context.caller?.accountId ?? '', () => respond(address, query, context)),
     }),
   });
 
@@ -207,11 +204,7 @@ export function createWalletPnlRoutes(deps: WalletPnlDeps): readonly Route[] {
       'Without `period`, `after` and `before`: one bucket over all time that counts positions. Otherwise the UTC buckets with realized PnL, oldest first; weeks begin on Monday. For more than `limit` buckets request again with `after` the last one. Totals cover the returned buckets. Combos are excluded.',
     params: z.object({ address: v3.address }),
     query: z.object({
-      group: choiceParam({
-        description: 'Length of a bucket. Default day.',
-        invalid: `invalid group: use ${granularities.join(', ')}`,
-        values: granularities,
-      }).default('day'),
+      group: v3.choice('group', granularities, 'Length of a bucket. Default day.', ', ').default('day'),
       ...times,
       limit: v3.limit(MAX_BUCKETS, MAX_BUCKETS),
     }),
