@@ -50,6 +50,15 @@ function quantity(value: unknown, what: string, max = HIGHEST_BLOCK, min = 0): n
   return number;
 }
 
+/** Number of the block of a log of a subscription; null when the value is not such a log. */
+export function hintedBlock(log: unknown): number | null {
+  try {
+    return quantity((log as { blockNumber?: unknown } | null)?.blockNumber, "log's block number");
+  } catch {
+    return null;
+  }
+}
+
 function blockTime(value: unknown): number {
   return quantity(value, 'block timestamp', Math.floor(Date.now() / 1000) + MAX_FUTURE_S, EARLIEST_S);
 }

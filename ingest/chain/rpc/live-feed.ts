@@ -3,7 +3,7 @@ import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import type { Hex, LiveEvent, RpcTransaction } from '../source.js';
-import { type BlockReader, type Header, type LogFilter, parseHeader, topicFilter } from './blocks.js';
+import { type BlockReader, type Header, hintedBlock, type LogFilter, parseHeader, topicFilter } from './blocks.js';
 import { createEventQueue } from './event-queue.js';
 import type { Finality } from './finality.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
@@ -61,7 +61,7 @@ export function createLiveFeed(deps: {
   const { reader, logger, now, host } = deps;
   const options = { ...liveFeedDefaults, ...deps.options };
   const connects = deps.metrics.counter('chain_ws_connects_total', 'WebSocket connections to the node');
-  const malformed = deps.metrics.counter('chain_ws_malformed_total', 'WebSocket frames that are not JSON');
+  const malformed = deps.metrics.counter('chain_ws_malformed_total', 'WebSocket frames that cannot be read');
   const unreadHeads = deps.metrics.counter(
     'chain_head_read_failures_total',
     'Announced heads whose block could not be read',
@@ -116,7 +116,7 @@ export function createLiveFeed(deps: {
         timeoutMs: options.socketTimeoutMs,
         onMalformed: (frame) => {
           malformed.inc();
-          logger.warn({ frame: frame.slice(0, 200) }, 'the node sent a frame that is not JSON');
+          logger.warn({ frame: frame.slice(0, 200) }, 'the node sent a frame that cannot be read');
         },
       });
       connects.inc();
@@ -185,8 +185,8 @@ export function createLiveFeed(deps: {
       };
       let hinted = -1;
       const onLog = (value: unknown) => {
-        const number = Number((value as { blockNumber?: unknown } | null)?.blockNumber);
-        if (!Number.isSafeInteger(number) || number <= Math.max(newest, hinted)) return;
+        const number = hintedBlock(value);
+        if (number === null || number <= Math.max(newest, hinted)) return;
         hinted = number;
         later(options.hintDelayMs, () => {
           if (newest < number) void readLatest();

@@ -131,6 +131,48 @@ describe('live', () => {
     await live.until(() => live.heads().includes(3));
   });
 
+  it('takes no hint of a log whose block number is not a quantity', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake, { live: { hintDelayMs: 1 } }).source);
+    await live.until(() => live.heads().includes(2));
+    await waitFor(() => fake.subscribed('logs'));
+    const latest = () =>
+      fake.seen.filter(({ method, params }) => method === 'eth_getBlockByNumber' && params[0] === 'latest');
+    const before = latest().length;
+    const numbers: readonly unknown[] = [
+      { toString: 1, valueOf: 1 },
+      { valueOf: null },
+      [7],
+      ['0x7'],
+      7,
+      '7',
+      true,
+      null,
+      '0xffffffffffff',
+      {},
+    ];
+    for (const blockNumber of numbers) fake.notify('logs', { blockNumber });
+    for (const log of [null, 7, 'x', []]) fake.notify('logs', log);
+    fake.mine(1);
+    fake.notify('logs', { blockNumber: '0x3' });
+    await live.until(() => live.heads().includes(3));
+    expect(latest().length - before).toBe(1);
+  });
+
+  it('survives an error of the node whose message has no text', async () => {
+    const fake = await node({
+      length: 3,
+      override: ({ method, params }) =>
+        method === 'eth_subscribe' && (params as readonly unknown[])[0] === 'logs'
+          ? { error: { code: -1, message: { toString: 1, valueOf: 1 } as never } }
+          : undefined,
+    });
+    const live = listen(sourceOf(fake).source);
+    await waitFor(() => fake.subscribed('newPendingTransactions'));
+    fake.announce(fake.mine(0));
+    await live.until(() => live.heads().includes(3));
+  });
+
   it('survives unreadable heads and frames', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake).source);

@@ -17,12 +17,12 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 interface Frame {
   readonly id?: unknown;
   readonly result?: unknown;
-  readonly error?: { readonly code?: number; readonly message?: string; readonly data?: unknown };
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown };
   readonly method?: unknown;
   readonly params?: { readonly subscription?: unknown; readonly result?: unknown };
 }
 
-/** Connects; rejects with RpcError. `onMalformed` is called with frames that are not JSON. */
+/** Connects; rejects with RpcError. `onMalformed` is called with frames that are not JSON, or that a listener cannot read. */
 export async function openRpcSocket(options: {
   url: string;
   timeoutMs: number;
@@ -58,18 +58,23 @@ export async function openRpcSocket(options: {
     const call = typeof frame.id === 'number' ? calls.get(frame.id) : undefined;
     if (call === undefined) return;
     calls.delete(frame.id as number);
-    if (frame.error === undefined || frame.error === null) call.onResult(frame.result);
-    else call.onError(new RpcError(frame.error.message ?? 'error', { code: frame.error.code, data: frame.error.data }));
-  };
-  socket.on('message', (data) => {
-    let frame: Frame | Frame[];
-    try {
-      frame = JSON.parse(data.toString()) as Frame | Frame[];
-    } catch {
-      options.onMalformed(data.toString());
+    if (frame.error === undefined || frame.error === null) {
+      call.onResult(frame.result);
       return;
     }
-    for (const one of Array.isArray(frame) ? frame : [frame]) if (typeof one === 'object' && one !== null) onFrame(one);
+    const { code, message, data } = frame.error;
+    const text = typeof message === 'string' ? message : 'The node returned an error without a message';
+    call.onError(new RpcError(text, { code: typeof code === 'number' ? code : undefined, data }));
+  };
+  socket.on('message', (data) => {
+    try {
+      const frame = JSON.parse(data.toString()) as Frame | Frame[];
+      for (const one of Array.isArray(frame) ? frame : [frame])
+        if (typeof one === 'object' && one !== null) onFrame(one);
+    } catch {
+      // An error in this handler would end the process.
+      options.onMalformed(data.toString());
+    }
   });
   const call = <T>(method: string, params: readonly unknown[], onResult: (result: unknown) => T): Promise<T> =>
     new Promise<T>((resolve, reject) => {
