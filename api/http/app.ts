@@ -27,7 +27,7 @@ export interface AppDeps {
   readonly limiter: RateLimiter;
   /** Requests that count against no account which one client address may send per minute; default: the common limit. */
   readonly keylessPerMinute?: number;
-  /** Null: usage is not enforced. Routes of the account stay open, so that its usage can be seen. */
+  /** Null: usage is not enforced. Routes of sessions stay open, so that the usage can be seen. */
   readonly usedUpUntil: UsedUpUntil | null;
   readonly meter: MeterRequest;
   readonly progress: Pick<TableProgress, 'current'>;
@@ -145,12 +145,7 @@ export function createApp(deps: AppDeps): Express {
   deps.pages?.(app);
 
   const sessionOf = async (route: Route, request: Request, response: Response): Promise<SessionCaller | null> => {
-    const isSession =
-      route.auth === 'session' ||
-      (route.auth === 'key-or-session' &&
-        request.headers.cookie !== undefined &&
-        apiKeyFromRequest(request.headers, queryOf(request)) === null);
-    if (!isSession) return null;
+    if (route.auth !== 'session') return null;
     countIfKeyed(response);
     return deps.admitSession(request, response, deps.nowMs());
   };
@@ -170,10 +165,7 @@ export function createApp(deps: AppDeps): Express {
     const verdict = await deps.limiter.admit(caller, { heavy: route.isHeavy === true && !gated, nowMs, requests });
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (verdict.rejection !== null) throw verdict.rejection;
-    const usedUpUntilMs =
-      gated || route.path.startsWith('/v1/account/')
-        ? null
-        : (deps.usedUpUntil?.(caller.accountId, 'api_requests', nowMs) ?? null);
+    const usedUpUntilMs = gated ? null : (deps.usedUpUntil?.(caller.accountId, 'api_requests', nowMs) ?? null);
     if (usedUpUntilMs !== null)
       throw new ApiError({
         kind: 'rate_limited',

@@ -37,7 +37,7 @@ export interface RequestContext {
   readonly closed: () => AbortSignal;
   /** null for requests without a key, on routes that need none. */
   readonly caller: Caller | null;
-  /** The signed-in user, on routes with `auth: 'session'`, and on those with 'key-or-session' without a key; else null. */
+  /** The signed-in user, on routes with `auth: 'session'`; else null. */
   readonly session: SessionCaller | null;
 }
 
@@ -78,7 +78,7 @@ interface RouteCommon {
    * optional: requests without a key are served too; a key that is sent must be valid, and its limits apply.
    * session: a signed-in browser, whose other methods than GET carry a CSRF token; keys do not count here.
    */
-  readonly auth: 'key' | 'optional' | 'none' | 'session' | 'key-or-session';
+  readonly auth: 'key' | 'optional' | 'none' | 'session';
   /** Feature that the caller's plan must include. */
   readonly feature?: Feature;
   /** Accepts a body only with content type `application/json`, which pages of other sites cannot send without a CORS preflight. */

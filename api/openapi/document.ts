@@ -200,7 +200,7 @@ function securityOf(auth: Route['auth']): readonly Json[] {
   const key = [{ header: [] }, { bearer: [] }, { query: [] }];
   if (auth === 'none') return [];
   if (auth === 'session') return [{ session: [] }];
-  return auth === 'key' ? key : [...key, auth === 'optional' ? {} : { session: [] }];
+  return auth === 'key' ? key : [...key, {}];
 }
 
 function operation(route: Route, upgradeUrl: string): Json {

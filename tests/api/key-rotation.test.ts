@@ -1,14 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { type SignedIn, signInByLink } from '../support/sign-in.js';
+import { type SignedIn, signInWithPlan } from '../support/sign-in.js';
 
 let api: ApiHarness;
 let user: SignedIn;
 beforeAll(async () => {
   api = await startApi({ nowMs: Date.UTC(2027, 4, 22) });
-  user = await signInByLink(api, 'rotating@desk.example');
-  const { account_id } = (await user.get('/v1/account')).body as { account_id: string };
-  await api.send({ 'oddstream.SetPlan': { account_id, plan: 'starter' } });
+  ({ user } = await signInWithPlan(api, 'rotating@desk.example', 'starter'));
 });
 afterAll(() => api.stop());
 

@@ -200,18 +200,6 @@ describe('a session', () => {
   });
 });
 
-describe('GET /v1/account/usage', () => {
-  it('answers a key and a session of the account with the same numbers', async () => {
-    const user = await signInByLink(api, emailOf('usage'));
-    const created = await user.send('POST', '/v1/account/keys', { name: 'desk' });
-    expect(created.status).toBe(201);
-    const bySession = await user.get('/v1/account/usage');
-    const byKey = await api.get('/v1/account/usage', (created.body as { api_key: string }).api_key);
-    expect([bySession.status, bySession.body]).toEqual([200, byKey.body]);
-    expect((await api.get('/v1/account/usage')).status).toBe(401);
-  });
-});
-
 it('OpenAPI has the 429 of every route that signs in, as the throttle answers', async () => {
   type Responses = Record<string, { headers: object; content: Record<string, { example: unknown }> }>;
   const { paths } = api.service.openApi as unknown as { paths: Record<string, { post: { responses: Responses } }> };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { signInWithPlan } from '../support/sign-in.js';
 
 const CREATED_MS = Date.UTC(2026, 10, 16, 9);
 const PERIOD_END_S = Date.UTC(2026, 11, 16) / 1000;
@@ -16,12 +17,14 @@ const settle = (account_id: string, used: number) =>
 
 describe('enforced allowances', () => {
   it('reject requests of an account that has used up its plan, packages and courtesy capacity, in each format, unbilled', async () => {
-    const key = await api.key('starter');
+    const { user, accountId } = await signInWithPlan(api, 'used-up@desk.example', 'starter');
+    const created = await user.send('POST', '/v1/account/keys', { name: 'desk' });
+    const { api_key: key } = created.body as { api_key: string };
     const sibling = await api.siblingKey(key);
     const other = await api.key('starter');
-    await settle('account-1', 10 * M - 1);
+    await settle(accountId, 10 * M - 1);
     expect((await api.get('/v1/crypto/series', key)).status).toBe(200);
-    await settle('account-1', 10 * M);
+    await settle(accountId, 10 * M);
     const before = api.metered.filter(({ billable }) => billable).length;
     for (const [path, body] of [
       ['/v1/crypto/series', {}],
@@ -40,13 +43,13 @@ describe('enforced allowances', () => {
     expect((await api.get('/v3/trades', key)).body).toMatchObject({ reset_at: PERIOD_END_S });
     expect(api.metered.filter(({ billable }) => billable).length).toBe(before);
     expect((await api.get('/v1/crypto/series', other)).status).toBe(200);
-    expect(await api.get('/v1/account/usage', key)).toMatchObject({ status: 200, body: { enforcement: true } });
+    expect(await user.get('/v1/account/usage')).toMatchObject({ status: 200, body: { enforcement: true } });
   });
 
   it('end with courtesy capacity, a larger plan and the next service month', async () => {
     const status = async (key: string) => (await api.get('/v1/crypto/series', key)).status;
     const key = await api.key('starter');
-    const account_id = 'account-3';
+    const account_id = 'account-2';
     await settle(account_id, 10 * M);
     expect(await status(key)).toBe(429);
     const courtesy = { grant_id: 'g', meter, quantity: M, expires_at_ms: CREATED_MS + 40 * 86_400_000, note: '' };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
+import { signInByLink, signInWithPlan } from '../support/sign-in.js';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 let api: ApiHarness;
@@ -29,9 +30,10 @@ const used = (account: string, meter: string, hour: string, quantity: number, id
 
 describe('GET /v1/account/usage', () => {
   it('sums the service month of the account from the maximum total per id', async () => {
-    const key = await api.key('starter');
-    const account = 'account-1';
+    const email = 'month@desk.example';
+    const { accountId: account } = await signInWithPlan(api, email, 'starter');
     api.clock.nowMs = NOW_MS;
+    const user = await signInByLink(api, email);
     await used(account, 'onchain_event_bytes', '2026-11-15 23:00:00', 7, 'before');
     await used(account, 'onchain_event_bytes', '2026-11-16 00:00:00', 1_000, 'x');
     await used(account, 'onchain_event_bytes', '2026-11-16 00:00:00', 9_000, 'x');
@@ -39,7 +41,7 @@ describe('GET /v1/account/usage', () => {
     await used(account, 'onchain_event_bytes', '2026-11-20 11:00:00', 9_000, 'y');
     await used(account, 'api_requests', '2026-11-20 11:00:00', 3, 'z');
     await used('other-account', 'api_requests', '2026-11-20 11:00:00', 1_000, 'z');
-    const first = await api.get('/v1/account/usage', key);
+    const first = await user.get('/v1/account/usage');
     const none = { packages_remaining: 0, courtesy_remaining: 0 };
     expect(first).toMatchObject({
       status: 200,
@@ -79,13 +81,12 @@ describe('GET /v1/account/usage', () => {
         ],
       },
     });
-    const sibling = await api.get('/v1/account/usage', await api.siblingKey(key));
-    expect(sibling.body).toEqual(first.body);
+    const second = await signInByLink(api, email);
+    expect((await second.get('/v1/account/usage')).body).toEqual(first.body);
   });
 
   it('subtracts usage beyond the allowance from packages, then from courtesy capacity, before it is settled', async () => {
-    const key = await api.key('starter');
-    const account_id = 'account-2';
+    const { user, accountId: account_id } = await signInWithPlan(api, 'packages@desk.example', 'starter');
     const [meter, M] = ['api_requests' as const, 1_000_000];
     const order = { checkout_id: 'c', meter, count: 1, amount_cents: 2_000, provider: 'test', provider_ref: '' };
     await api.send({ 'oddstream.StartCheckout': { account_id, ...order } });
@@ -94,7 +95,7 @@ describe('GET /v1/account/usage', () => {
     const courtesy = { grant_id: 'g', meter, quantity: 3 * M, expires_at_ms: NOW_MS + 86_400_000, note: '' };
     await api.send({ 'oddstream.GrantCourtesy': { account_id, ...courtesy } });
     const meters = async () =>
-      ((await api.get('/v1/account/usage', key)).body as { meters: Record<string, unknown>[] }).meters[0];
+      ((await user.get('/v1/account/usage')).body as { meters: Record<string, unknown>[] }).meters[0];
     await used(account_id, meter, '2026-11-20 12:00:00', 12.5 * M, 'beyond');
     // The first day of 30: 375 million are projected, of which 10 + 10 + 3 are there.
     expect(await meters()).toMatchObject({
@@ -112,11 +113,20 @@ describe('GET /v1/account/usage', () => {
     expect(await meters()).toMatchObject({ packages_remaining: 0, courtesy_remaining: 0 });
   });
 
-  it('has no allowance limit for enterprise, and requires a key', async () => {
-    const response = await api.get('/v1/account/usage', await api.key('enterprise'));
+  it('has no allowance limit for enterprise, and requires a session: a key is none', async () => {
+    const { user, accountId } = await signInWithPlan(api, 'large@desk.example', 'enterprise');
+    const response = await user.get('/v1/account/usage');
     expect(response).toMatchObject({ status: 200, body: { plan: 'enterprise' } });
     const { meters } = response.body as { meters: { included: number | null; unlimited: boolean }[] };
     expect(meters.map(({ included, unlimited }) => [included, unlimited])).toEqual(Array(3).fill([null, true]));
     expect((await api.get('/v1/account/usage')).status).toBe(401);
+    const created = await user.send('POST', '/v1/account/keys', { name: 'desk' });
+    const { api_key: key } = created.body as { api_key: string };
+    expect((await api.get('/v1/crypto/series', key)).status).toBe(200);
+    expect(await api.get('/v1/account/usage', key)).toMatchObject({
+      status: 401,
+      body: { error: 'Not signed in. Sign in at /dashboard.' },
+    });
+    expect(JSON.stringify(response.body)).not.toContain(accountId);
   });
 });

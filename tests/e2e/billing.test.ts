@@ -1,13 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { type SignedEvent, startFakeStripe } from '../support/fake-stripe.js';
 import { freePorts } from '../support/ports.js';
 import { eventually, type Product, startProduct } from '../support/product.js';
+import { adminOf, signInAtProduct } from '../support/product-user.js';
 import { shortHistory } from '../support/short-recording.js';
 
 const secretKey = 'sk_test_end_to_end';
@@ -59,29 +59,10 @@ describe('packages bought through Stripe', () => {
     cleanups.push(() => product.dispose());
     await eventually('the api', async () => (await fetch(`${product.api}/healthz`)).ok, 120_000);
     const apis = [product.api, await startSecondApi(product, env)] as const;
-    const admin = async (...args: string[]) => {
-      const options = { env: { ...process.env, ...env, ODDSTREAM_DATA: product.dataDir } };
-      return (await promisify(execFile)(process.execPath, ['dist/infra/admin/main.js', ...args], options)).stdout;
-    };
-
-    const token = new URL((await admin('sign-in-link', 'desk@fund.example')).trim()).hash.slice(1);
-    const json = { 'content-type': 'application/json' };
-    const signIn = await fetch(`${apis[0]}/v1/auth/use-link`, {
-      method: 'POST',
-      headers: json,
-      body: JSON.stringify({ token }),
-    });
-    expect(signIn.status).toBe(200);
-    const cookie = (signIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const { csrf_token: csrf } = (await signIn.json()) as { csrf_token: string };
-    const post = async <T>(api: string, path: string, body: unknown): Promise<T> => {
-      const headers = { ...json, cookie, 'x-csrf-token': csrf };
-      const response = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
-      expect([path, response.status]).toEqual([path, 201]);
-      return (await response.json()) as T;
-    };
-    const get = async <T>(api: string, path: string): Promise<T> =>
-      (await (await fetch(api + path, { headers: { cookie } })).json()) as T;
+    const admin = adminOf(product, env);
+    const user = await signInAtProduct(product, admin, 'desk@fund.example');
+    const post = <T>(api: string, path: string, body: unknown) => user.post<T>(path, body, api);
+    const get = <T>(api: string, path: string) => user.get<T>(path, api);
     const deliver = async (api: string, { body, headers }: SignedEvent) => {
       const response = await fetch(`${api}/v1/billing/stripe/webhook`, { method: 'POST', headers, body });
       expect(response.status).toBe(200);
@@ -112,9 +93,8 @@ describe('packages bought through Stripe', () => {
     await admin('set-limits', 'desk@fund.example', 'api_requests_per_month=5');
     const { api_key: key } = await post<{ api_key: string }>(apis[0], '/v1/account/keys', { name: 'desk' });
     const keyHeaders = { headers: { 'x-api-key': key } };
-    await eventually('the key', async () => (await fetch(`${apis[1]}/v1/account/usage`, keyHeaders)).ok);
-    for (let n = 0; n < 9; n += 1)
-      expect((await fetch(`${apis[n % 2]}/v1/account/usage`, keyHeaders)).status).toBe(200);
+    await eventually('the key', async () => (await fetch(`${apis[1]}/v1/status`, keyHeaders)).ok);
+    for (let n = 0; n < 9; n += 1) expect((await fetch(`${apis[n % 2]}/v1/status`, keyHeaders)).status).toBe(200);
     await eventually('the usage beyond the allowance', async () => {
       await sleep(500);
       const usage = await get<{ meters: Record<string, unknown>[] }>(apis[0], '/v1/account/usage');

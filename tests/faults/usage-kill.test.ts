@@ -1,15 +1,24 @@
 import { inflateRawSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Product, startProduct, untilUp } from '../support/product.js';
+import { adminOf, type ProductUser, signInAtProduct } from '../support/product-user.js';
 import { shortHistory } from '../support/short-recording.js';
 import { type ByteCounter, countBytes, type Received, sumOf } from '../support/usage-client.js';
 
 /** One product for all tests; each test counts the usage from its own start. */
 let product: Product;
+let user: ProductUser;
+let accountId: string;
+let key: string;
 beforeAll(async () => {
   // A short history, then the live day.
   product = await startProduct({ env: { LOG_LEVEL: 'info', RECORDED_DIR: shortHistory().RECORDED_DIR } });
   await untilUp(product);
+  const admin = adminOf(product);
+  user = await signInAtProduct(product, admin, 'desk@fund.example');
+  await admin('set-plan', 'desk@fund.example', 'enterprise');
+  ({ account_id: accountId } = await user.get<{ account_id: string }>('/v1/account'));
+  ({ api_key: key } = await user.post<{ api_key: string }>('/v1/account/keys', { name: 'desk' }));
 }, 120_000);
 afterAll(() => product?.dispose(), 60_000);
 
@@ -28,7 +37,7 @@ type Sums = Record<Received['meter'], number>;
 
 async function recorded(): Promise<Sums> {
   const rows = await product.sql<{ meter: Received['meter']; used: string }>(
-    `SELECT meter, toString(sum(used)) AS used FROM usage_monthly WHERE account_id = 'local' GROUP BY meter`,
+    `SELECT meter, toString(sum(used)) AS used FROM usage_monthly WHERE account_id = '${accountId}' GROUP BY meter`,
   );
   const sums = { onchain_event_bytes: 0, orderbook_chainlink_bytes: 0 };
   for (const { meter, used } of rows) if (meter in sums) sums[meter] = Number(used);
@@ -37,7 +46,7 @@ async function recorded(): Promise<Sums> {
 
 async function connect(query = ''): Promise<ByteCounter> {
   return eventually('a connection', async () => {
-    const counter = await countBytes(`${product.socket}?key=${product.key()}${query}`, everything, (message) =>
+    const counter = await countBytes(`${product.socket}?key=${key}${query}`, everything, (message) =>
       inflateRawSync(message),
     );
     sockets.push(counter);
@@ -74,23 +83,17 @@ describe('usage of the event socket', () => {
     };
     for (const meter of meters) expect(expected[meter]).toBeGreaterThan(0);
     await expect.poll(recorded, { timeout: 20_000 }).toEqual(expected);
-    const usage = await product.get('/v1/account/usage');
-    expect(usage).toMatchObject({
-      status: 200,
-      body: {
-        plan: 'enterprise',
-        meters: [
-          { meter: 'api_requests' },
-          { used: expected.orderbook_chainlink_bytes },
-          { used: expected.onchain_event_bytes },
-        ],
-      },
+    const usage = () => user.get<{ plan: string; meters: { used: number }[] }>('/v1/account/usage');
+    expect(await usage()).toMatchObject({
+      plan: 'enterprise',
+      meters: [
+        { meter: 'api_requests', used: 0 },
+        { used: expected.orderbook_chainlink_bytes },
+        { used: expected.onchain_event_bytes },
+      ],
     });
-    await product.get('/v1/nothing');
-    await eventually('the first request in the table', async () => {
-      const { body } = await product.get('/v1/account/usage');
-      return (body as { meters: { used: number }[] }).meters[0]?.used !== 0;
-    });
+    await fetch(`${product.api}/v1/event/nothing`, { headers: { 'x-api-key': key } });
+    await eventually('the first request in the table', async () => (await usage()).meters[0]?.used === 1);
   }, 300_000);
 
   it('loses at most the last second before each kill -9 and counts nothing twice', async () => {

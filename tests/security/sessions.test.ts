@@ -165,7 +165,7 @@ describe('requests of signed-in browsers', () => {
     expect((await other.send('DELETE', `/v1/account/keys/${id}`)).status).toBe(404);
     expect((await other.send('PATCH', `/v1/account/keys/${id}`, { name: 'theirs' })).status).toBe(404);
     expect((await other.send('POST', `/v1/account/keys/${id}/rotate`, { grace_seconds: 0 })).status).toBe(404);
-    expect((await api.get('/v1/account/usage', key)).status).toBe(200);
+    expect((await api.get('/v1/crypto/series', key)).status).toBe(200);
   });
 
   it('are limited per account', async () => {
@@ -257,10 +257,10 @@ it('an account is deleted with its email and password only, and its keys and ses
   expect((await user.send('DELETE', '/v1/account', { email: UNKNOWN, password: PASSWORD })).status).toBe(400);
   expect((await user.send('DELETE', '/v1/account', { email })).status).toBe(403);
   expect((await user.send('DELETE', '/v1/account', { email, password: 'wrong password' })).status).toBe(403);
-  expect((await api.get('/v1/account/usage', key)).status).toBe(200);
+  expect((await api.get('/v1/crypto/series', key)).status).toBe(200);
   const deleted = await user.send('DELETE', '/v1/account', { email, password: PASSWORD });
   expect([deleted.status, deleted.headers.get('set-cookie')]).toEqual([200, expect.stringContaining('Max-Age=0')]);
-  expect((await api.get('/v1/account/usage', key)).status).toBe(403);
+  expect((await api.get('/v1/crypto/series', key)).status).toBe(403);
   for (const one of [user, second]) expect((await one.get('/v1/account')).status).toBe(401);
   expect((await postJson(api, '/v1/auth/sign-in', { email, password: PASSWORD })).status).toBe(401);
   // The address is free for a new account.

@@ -150,6 +150,10 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     };
     return { id, body, headers };
   };
+  const pay = (session: FakeSession) => {
+    session.payment_intent ??= `pi_${session.id.slice(8)}`;
+    payments.set(session.payment_intent, payments.get(session.id) ?? {});
+  };
   const stayed = ({ payment_intent: id }: FakeSession) =>
     refunds.filter(({ payment_intent, status }) => payment_intent === id && status === 'succeeded');
   const newestSession = (): FakeSession => {
@@ -167,8 +171,7 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     newestSession,
     /** The user pays on Stripe's page. `amount`, `currency`: another than the session's. */
     completed(session: FakeSession, other: { amount?: number; currency?: string; paid?: boolean } = {}): SignedEvent {
-      session.payment_intent ??= `pi_${session.id.slice(8)}`;
-      payments.set(session.payment_intent, payments.get(session.id) ?? {});
+      pay(session);
       const object = sessionObject(session, other.paid ?? true, other.currency);
       return event('checkout.session.completed', { ...object, amount_total: other.amount ?? session.amount_total });
     },
@@ -177,6 +180,7 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     expired: (session: FakeSession) => event('checkout.session.expired', sessionObject(session, false)),
     /** The event of a total of refunds. What is missing to it is refunded; a total that is smaller is an old event. */
     refunded(session: FakeSession, cents: number, metadata: Record<string, string> = session.metadata): SignedEvent {
+      pay(session);
       const missing = cents - stayed(session).reduce((sum, { amount }) => sum + amount, 0);
       if (missing > 0)
         refunds.push({

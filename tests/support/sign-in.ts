@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Plan } from '../../schemas/types.gen.js';
 import type { ApiHarness, ApiResponse } from './api.js';
 
 /** A signed-in browser. */
@@ -54,4 +55,12 @@ export function mailedToken(api: ApiHarness): string {
 export async function signInByLink(api: ApiHarness, email: string, password?: string): Promise<SignedIn> {
   expect((await postJson(api, '/v1/auth/link', { email })).status).toBe(202);
   return signedIn(api, await postJson(api, '/v1/auth/use-link', { token: mailedToken(api), password }));
+}
+
+/** The same, with another plan than the free one. */
+export async function signInWithPlan(api: ApiHarness, email: string, plan: Plan) {
+  const user = await signInByLink(api, email);
+  const { account_id: accountId } = (await user.get('/v1/account')).body as { account_id: string };
+  await api.send({ 'oddstream.SetPlan': { account_id: accountId, plan } });
+  return { user, accountId };
 }

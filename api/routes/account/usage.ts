@@ -7,6 +7,7 @@ import type { AccountMeter } from '../../../schemas/types.gen.js';
 import { ApiError } from '../../errors/failure.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
+import { requireSession } from '../auth/sessions.js';
 
 const DAY_MS = 86_400_000;
 
@@ -66,7 +67,7 @@ function packagesNeeded(capacity: MeterCapacity, meter: AccountMeter, projected:
   return Math.max(0, Math.ceil(missing / usagePackages.quantity[meter]));
 }
 
-/** GET /v1/account/usage: usage of the account of a key or a session in its service month. */
+/** GET /v1/account/usage: usage of the signed-in account in its service month. */
 export function createUsageRoute(deps: {
   enforcement: boolean;
   tables: Tables;
@@ -77,8 +78,7 @@ export function createUsageRoute(deps: {
     path: '/v1/account/usage',
     apiGroup: 'v1',
     tag: 'Account',
-    auth: 'key-or-session',
-    feature: 'v1',
+    auth: 'session',
     summary: 'Usage of the current service month, per meter',
     description:
       'Counts all keys and sockets of the account, with a delay of a few seconds. The service month begins on the day of the month on which the account was created.',
@@ -104,9 +104,9 @@ export function createUsageRoute(deps: {
         ],
       },
     },
-    async handler(_input, { caller, session, nowMs }) {
-      const account = deps.accounts.account((caller ?? session)?.accountId ?? '');
-      if (account === undefined) throw new ApiError({ kind: 'unknown_key' });
+    async handler(_input, { session, nowMs }) {
+      const account = deps.accounts.account(requireSession(session).accountId);
+      if (account === undefined) throw new ApiError({ kind: 'no_session' });
       const period = servicePeriod(account.created_at_ms, nowMs);
       const rows = await deps.tables.rows<UsageRow>(usageSql(account.account_id, period));
       const usedOf = new Map(rows.map((row) => [row.meter, Number(row.used)]));
