@@ -28,7 +28,8 @@ interface QueuedId {
   readonly resolvedMs?: number;
 }
 
-const keyOf = (by: MarketRequest['by'], id: string) => `${by}:${id}`;
+/** Key of an id in `catalog.missing`. */
+export const keyOf = (by: MarketRequest['by'], id: string): string => `${by}:${id}`;
 
 /**
  * Decides which ids of the chain are looked up, and when. An id is queued once: not while the catalog has its market, while it waits, or
@@ -103,9 +104,12 @@ export function createMissingMarketQueue(deps: {
     },
     /**
      * The next request, or null when none is due. Conditions come before tokens, because the market of a condition also resolves its
-     * tokens. Missing ids come last.
+     * tokens. Missing ids come last. `limit`: maximum number of ids; `skip`: keys of ids to leave out.
      */
-    nextRequest(nowMs: number): MarketRequest | null {
+    nextRequest(
+      nowMs: number,
+      { limit = maxRequestIds, skip }: { limit?: number; skip?: { has(key: string): boolean } } = {},
+    ): MarketRequest | null {
       for (const by of ['condition', 'token'] as const) {
         const queue = queues[by];
         for (const id of queue.keys()) {
@@ -118,9 +122,9 @@ export function createMissingMarketQueue(deps: {
         const ids: string[] = [];
         const resolved = new Set<number>();
         for (const [id, { resolvedMs }] of queue) {
-          if (ids.length >= maxRequestIds) break;
+          if (ids.length >= limit) break;
           if (found(by, id)) queue.delete(id);
-          else {
+          else if (skip?.has(keyOf(by, id)) !== true) {
             ids.push(id);
             if (resolvedMs !== undefined) resolved.add(resolvedMs);
           }
@@ -132,7 +136,8 @@ export function createMissingMarketQueue(deps: {
       nextDueMs = Number.POSITIVE_INFINITY;
       for (const { id, is_token, next_ask_ms } of missing.values()) {
         const ids = is_token ? due.token : due.condition;
-        if (next_ask_ms <= nowMs && ids.length < maxRequestIds) ids.push(id);
+        const isSkipped = skip?.has(keyOf(is_token ? 'token' : 'condition', id)) === true;
+        if (next_ask_ms <= nowMs && ids.length < limit && !isSkipped) ids.push(id);
         // Ids that do not fit into this request, or whose request fails, are due at the next call.
         nextDueMs = Math.min(nextDueMs, next_ask_ms);
       }

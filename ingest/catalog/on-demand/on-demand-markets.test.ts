@@ -193,6 +193,26 @@ describe('createOnDemandMarkets', () => {
     await one.stop();
   });
 
+  it('finds the other ids while the service fails at one, which it requests again later', async () => {
+    let nowMs = 1_000_000;
+    await append(numbers(1, 61).map((n) => codec.encode('condition_prepared', prepared(n))));
+    let isBroken = true;
+    const one = await start({
+      exists: () => true,
+      nowMs: () => (nowMs += 1),
+      find({ ids }) {
+        if (isBroken && ids.includes(numberedCondition(7))) throw new RetryableError('status 500');
+      },
+    });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(60), 20_000);
+    expect(numbers(1, 61).filter((n) => !one.writer.hasMarket(numberedCondition(n)))).toEqual([7]);
+    expect(one.states.at(-1)).toBe('0 market lookups queued, 1 ids without a market');
+    isBroken = false;
+    nowMs += 60_000;
+    await vi.waitFor(() => expect(one.writer.hasMarket(numberedCondition(7))).toBe(true), 5000);
+    await one.stop();
+  });
+
   it('does not commit past the offset of an id that waits for its lookup', async () => {
     await append([prepared(1), prepared(2)].map((value) => codec.encode('condition_prepared', value)));
     const one = await start({

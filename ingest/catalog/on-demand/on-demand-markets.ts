@@ -14,10 +14,12 @@ import { createHydrationCounts, type HydrationCounts } from '../hydration-counts
 import { type CatalogSource, type MarketRequest, maxFindIds } from '../source.js';
 import type { CatalogWriter } from '../writer.js';
 import { kindsWithMarketReference, marketReferenceOf } from './market-reference.js';
-import { createMissingMarketQueue, type MissingChange } from './missing-market-queue.js';
+import { createMissingMarketQueue, keyOf, type MissingChange } from './missing-market-queue.js';
 
 const CHAIN = topics.chainFinal.name;
 const MISSING = topics.catalogMissing.name;
+/** Attempts of a request before it is divided. */
+const WHOLE_ATTEMPTS = 3;
 const GROUP = consumerGroups.onDemandMarkets;
 
 export interface OnDemandTimes {
@@ -150,6 +152,13 @@ export function createOnDemandMarkets(deps: {
     }
   };
 
+  const complete = async (lookup: MarketRequest): Promise<number> => {
+    const { changes, found, dropped } = queue.complete(lookup, nowMs());
+    if (found > 0) foundTotal.inc({ by: lookup.by }, found);
+    if (dropped > 0) droppedTotal.inc({}, dropped);
+    if (changes.length > 0) await log.append(MISSING, changes.map(encode));
+    return found;
+  };
   /** Requests the markets, writes the rows and updates the queue. Rejects with retryable errors; a rejected request is split in halves. */
   const request = async (lookup: MarketRequest, signal: AbortSignal): Promise<void> => {
     requestedTotal.inc({ by: lookup.by }, lookup.ids.length);
@@ -169,12 +178,8 @@ export function createOnDemandMarkets(deps: {
         return request({ ...lookup, ids: lookup.ids.slice(half) }, signal);
       }
     }
-    const { changes, found, dropped } = queue.complete(lookup, nowMs());
-    if (found > 0) counts.gamma_hydration_success++;
+    if ((await complete(lookup)) > 0) counts.gamma_hydration_success++;
     else if (responded) counts.gamma_hydration_no_markets++;
-    if (found > 0) foundTotal.inc({ by: lookup.by }, found);
-    if (dropped > 0) droppedTotal.inc({}, dropped);
-    if (changes.length > 0) await log.append(MISSING, changes.map(encode));
   };
   const encode = ({ key, value }: MissingChange) => ({
     key,
@@ -182,26 +187,40 @@ export function createOnDemandMarkets(deps: {
     timestampMs: nowMs(),
   });
 
+  /**
+   * One request after the other. A request that keeps failing is divided; an id that fails alone is left out, and counts as missing, to be
+   * requested later, once another request has succeeded: until then the service may be unreachable for all.
+   */
   const requestAll = async (signal: AbortSignal) => {
     let failures = 0;
+    let limit = maxFindIds;
     let commitAtMs = nowMs();
+    const failed = new Map<string, MarketRequest>();
     while (!signal.aborted) {
-      const lookup = queue.nextRequest(nowMs());
+      const lookup = queue.nextRequest(nowMs(), { limit, skip: failed });
       if (lookup !== null) {
         if (failures > 0) counts.hydration_retries++;
         try {
           await request(lookup, signal);
           failures = 0;
+          limit = Math.min(maxFindIds, limit * 2);
+          for (const one of failed.values()) await complete(one);
+          failed.clear();
         } catch (error) {
           if (signal.aborted) break;
           if (!(error instanceof RetryableError || error instanceof GammaShapeError)) throw error;
           counts.hydration_failures++;
           if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
-          const waitMs = Math.min(times.maxRetryDelayMs, times.retryDelayMs * 2 ** Math.min(failures++, 20));
-          logger.warn({ err: error, waitMs }, 'market lookup failed, retrying');
+          const [id = ''] = lookup.ids;
+          const isDivided = failures >= WHOLE_ATTEMPTS - 1 && lookup.ids.length > 1;
+          if (isDivided) limit = lookup.ids.length >> 1;
+          else if (lookup.ids.length === 1) failed.set(keyOf(lookup.by, id), lookup);
+          const grown = times.retryDelayMs * 2 ** Math.min(failures++, 20);
+          const waitMs = isDivided ? times.retryDelayMs : Math.min(times.maxRetryDelayMs, grown);
+          logger.warn({ err: error, waitMs, ids: lookup.ids.length }, 'market lookup failed, retrying');
           await pause(waitMs, signal);
         }
-      }
+      } else failed.clear();
       report();
       if (nowMs() >= commitAtMs) {
         await commit();
