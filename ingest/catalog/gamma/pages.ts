@@ -1,4 +1,4 @@
-import { isObject } from '../fields.js';
+import { isObject, optionalText } from '../fields.js';
 import type { GammaClient, Query } from './client.js';
 
 /** Page limit: more pages mean that the list does not end. */
@@ -37,16 +37,26 @@ export async function* keysetPages(
   throw new GammaShapeError(`${options.path}: more than ${MAX_PAGES} pages`);
 }
 
-/** All rows of an offset-paged list (a bare array), page by page. Ends with a short page, or after `maxPages`. */
+/**
+ * All rows of an offset-paged list (a bare array), page by page. Ends with an empty page, because the service may send fewer rows than the
+ * limit, with a page that begins as the one before (the service ignores the offset), or after `maxPages`.
+ */
 export async function* offsetPages(
   client: GammaClient,
   options: { path: string; query: Query; limit: number; maxPages: number; signal: AbortSignal },
 ): AsyncGenerator<readonly unknown[]> {
+  let offset = 0;
+  let firstId: string | null = null;
   for (let page = 0; page < options.maxPages; page++) {
-    const query: Query = [...options.query, ['limit', String(options.limit)], ['offset', String(page * options.limit)]];
+    const query: Query = [...options.query, ['limit', String(options.limit)], ['offset', String(offset)]];
     const rows = await client.get(options.path, query, options.signal);
     if (!Array.isArray(rows)) throw new GammaShapeError(`${options.path}: the response is not a list`);
-    if (rows.length > 0) yield rows;
-    if (rows.length < options.limit) return;
+    if (rows.length === 0) return;
+    const [first] = rows as readonly unknown[];
+    const id = isObject(first) ? optionalText(first.id) : null;
+    if (id !== null && id === firstId) return;
+    firstId = id;
+    yield rows;
+    offset += rows.length;
   }
 }

@@ -23,6 +23,8 @@ export interface FakeGamma {
   tags: unknown[];
   /** Maximum number of rows of a page of /markets, regardless of `limit`. */
   maxMarkets: number;
+  /** Maximum number of rows of a page of /series, /tags and /events, regardless of `limit`. */
+  maxRows: number;
   /** Responses for the next requests; real responses follow. */
   readonly faults: FakeResponse[];
   /** Requests that contain this text are rejected with 400. */
@@ -35,7 +37,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
   const requestedMs: number[] = [];
   const faults: FakeResponse[] = [];
   const page = (rows: unknown[], query: URLSearchParams, start: number) =>
-    rows.slice(start, start + Number(query.get('limit')));
+    rows.slice(start, start + Math.min(fake.maxRows, Number(query.get('limit'))));
 
   const respond = (path: string, query: URLSearchParams): unknown => {
     const offset = Number(query.get('offset') ?? 0);
@@ -89,6 +91,7 @@ export async function startFakeGamma(): Promise<FakeGamma> {
     requests,
     requestedMs,
     maxMarkets: 500,
+    maxRows: Number.POSITIVE_INFINITY,
     events: [],
     series: [],
     tags: [],
