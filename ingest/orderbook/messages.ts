@@ -43,8 +43,10 @@ export interface DecodedVenueFrame {
 
 const MAX_MESSAGES_PER_FRAME = 2_000;
 const MAX_CHANGES_PER_MESSAGE = 20_000;
-/** Difference from the local clock beyond which a time is not believed. */
-const MAX_CLOCK_DIFFERENCE_MS = 24 * 3_600_000;
+/** Age beyond which a time is not believed. */
+const MAX_AGE_MS = 24 * 3_600_000;
+/** Lead over the local clock beyond which it is not: all changes after a book of the future would count as older than the book. */
+const MAX_FUTURE_MS = 60_000;
 const CONDITION = /^0x[0-9a-f]{64}$/;
 const TOKEN = /^\d{1,78}$/;
 const HASH = /^[0-9a-f]{40}$/;
@@ -68,7 +70,8 @@ const optional = (fields: Fields, name: string): string | null => {
 };
 function timeOf(fields: Fields, nowMs: number): string {
   const text = textOf(fields, 'timestamp', /^\d{1,16}$/);
-  if (Math.abs(Number(text) - nowMs) > MAX_CLOCK_DIFFERENCE_MS) throw new Invalid('timestamp is far from the present');
+  const ageMs = nowMs - Number(text);
+  if (ageMs > MAX_AGE_MS || -ageMs > MAX_FUTURE_MS) throw new Invalid('timestamp is far from the present');
   return text;
 }
 const sideOf = (fields: Fields): BookSide => textOf(fields, 'side', /^(?:BUY|SELL)$/) as BookSide;

@@ -47,6 +47,15 @@ describe('decodeFrame', () => {
     expect(frame.prices[0]?.price.priceE18).toBe(65048078902260626123000n);
   });
 
+  it('takes a decimal full_accuracy_value for the price', () => {
+    const payload = { symbol: 'btc/usd', timestamp: 1786179814000, value: 64997.81 };
+    const frame = decodeFrame(twap({ ...payload, full_accuracy_value: '64997.810000000000000001' }), now);
+    expect(frame.errors).toEqual([]);
+    expect(frame.prices[0]?.price.priceE18).toBe(64997810000000000000001n);
+    const other = decodeFrame(twap({ ...payload, full_accuracy_value: '65997.81' }), now);
+    expect(other.errors).toEqual(['value and full_accuracy_value disagree']);
+  });
+
   it('decodes a dump row by row and keeps the valid ones', () => {
     const frame = decodeFrame(
       JSON.stringify({

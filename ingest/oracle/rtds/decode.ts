@@ -29,7 +29,7 @@ const feeds = new Map(oracleAssets.map((asset) => [`${asset.toLowerCase()}/usd`,
 /**
  * Decodes one text frame. Prices are parsed from the text of the number, so no digit is lost in a double: number members named `value` are
  * quoted before JSON.parse (inside a JSON string the quotes around the name are escaped, so the pattern cannot match there).
- * `full_accuracy_value` (integer text, 1e18) wins over `value`; the two must agree to 1 %. Never throws.
+ * `full_accuracy_value` (integer text scaled by 1e18, or the decimal price) wins over `value`; the two must agree to 1 %. Never throws.
  */
 export function decodeFrame(text: string, receivedMs: number): DecodedFrame {
   try {
@@ -102,8 +102,8 @@ function readRow(
   if (value !== undefined && rough === null) return 'value is not a number';
   let priceE18 = rough;
   if (fullAccuracy !== undefined && fullAccuracy !== null) {
-    const exact = typeof fullAccuracy === 'string' && /^\d{1,38}$/.test(fullAccuracy) ? BigInt(fullAccuracy) : null;
-    if (exact === null) return 'full_accuracy_value is not an integer';
+    const exact = typeof fullAccuracy === 'string' ? exactE18(fullAccuracy) : null;
+    if (exact === null) return 'full_accuracy_value is not a number';
     if (rough !== null && distance(exact, rough) * 100n > rough) return 'value and full_accuracy_value disagree';
     priceE18 = exact;
   }
@@ -111,6 +111,12 @@ function readRow(
   if (priceE18 <= 0n) return 'value is not positive';
   if (priceE18 >= 10n ** 20n * E18) return 'value is too large';
   return { timestampMs: timestamp, priceE18 };
+}
+
+/** An integer is scaled by 1e18; a number with a decimal point is the price itself. */
+function exactE18(text: string): bigint | null {
+  if (/^\d{1,38}$/.test(text)) return BigInt(text);
+  return text.includes('.') ? parseDecimalE18(text) : null;
 }
 
 function distance(a: bigint, b: bigint): bigint {
