@@ -23,6 +23,9 @@ export function createDecide(deps: {
   };
 }
 
-/** The error of a rejected command that no request of a client can cause. */
+/** What a command of a signed-in user meets when another request has just ended the session or deleted the account. */
+const SESSION_IS_GONE: ReadonlySet<string> = new Set(['unknown_account', 'unknown_user', 'unknown_session']);
+
+/** The error of a rejected command: ApiError (no_session) if the session ended meanwhile, else one that no request of a client can cause. */
 export const unexpectedRejection = (command: string, { code }: Outcome): Error =>
-  new Error(`${command} was rejected: ${code}`);
+  SESSION_IS_GONE.has(code) ? new ApiError({ kind: 'no_session' }) : new Error(`${command} was rejected: ${code}`);

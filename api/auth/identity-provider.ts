@@ -12,7 +12,7 @@ export interface ProviderAttempt {
 export interface ProviderUser {
   readonly issuer: string;
   readonly subject: string;
-  /** Lower case; '' without one. */
+  /** As the provider writes it; '' without one. */
   readonly email: string;
   readonly isEmailVerified: boolean;
 }
@@ -83,7 +83,7 @@ export function createIdentityProvider(config: OidcConfig, redirectUri: string):
       return {
         issuer: claims.iss,
         subject: claims.sub,
-        email: typeof email === 'string' ? email.trim().toLowerCase() : '',
+        email: typeof email === 'string' ? email : '',
         isEmailVerified: isVerified === true,
       };
     },

@@ -11,7 +11,7 @@ const usd = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
 const KEY_ID_LENGTH = 16;
 
 /** Texts of users appear in a terminal: control characters do not. */
-const printable = (text: string): string => text.replace(/\p{Cc}/gu, '?');
+const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 
 /** A table with a head; columns as wide as their longest cell. */
 function table(rows: readonly (readonly string[])[]): string {

@@ -172,6 +172,20 @@ describe('sessions', () => {
     expect(start('b', 'other').code).toBe('ok');
   });
 
+  it('set no password once they have ended, so that a password chosen meanwhile stays', () => {
+    createLink('2', { reset: true });
+    expect(useLink('2', { password: 'chosen by the owner' }).code).toBe('ok');
+    const late = {
+      account_id: 'account-1',
+      user_id: 'user-1',
+      password_hash: 'chosen by a thief',
+      keep_session_hash: 'session-1',
+    };
+    expect(run({ 'oddstream.SetPassword': late }).code).toBe('unknown_session');
+    expect(state.users.get('user:user-1')?.password_hash).toBe('chosen by the owner');
+    expect(sessions()).toEqual(['session:session-2']);
+  });
+
   it('are ended one by one, all but one, or all, of their own account only', () => {
     for (const name of ['a', 'b', 'c']) start(name, 'hash');
     expect(end('a').code).toBe('ok');

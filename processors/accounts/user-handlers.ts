@@ -167,6 +167,8 @@ export const userHandlers: CommandHandlers<
     const user = findUser(state, command);
     if (user === undefined) return reject('unknown_user', null);
     const kept = entityOf.session(command.keep_session_hash);
+    // A password that was chosen meanwhile has ended this session: whoever still had it must not replace the password.
+    if (state.sessions.get(kept)?.user_id !== user.user_id) return reject('unknown_session', user.account_id);
     return {
       code: 'ok',
       accountId: user.account_id,

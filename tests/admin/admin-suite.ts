@@ -41,7 +41,9 @@ export function describeAdmin(
         const outcome = await accounts.waitForOutcome(await commands.send(command), 20_000);
         expect(outcome?.code).toBe('ok');
       };
-      await send({ 'oddstream.CreateAccount': { account_id: 'acme', plan: 'starter', label: 'Acme\u001b[2J Ltd' } });
+      await send({
+        'oddstream.CreateAccount': { account_id: 'acme', plan: 'starter', label: 'Acme\u001b\u202e\u2028[2J Ltd' },
+      });
       await send({ 'oddstream.CreateAccount': { account_id: 'idle', plan: 'free', label: '' } });
       const key_hash = hashKey(rawKey);
       const key = { account_id: 'acme', key_hash, key_prefix: displayedKeyPrefix(rawKey), name: 'desk' };
@@ -76,7 +78,7 @@ export function describeAdmin(
     };
 
     it('lists, finds and shows accounts, without control characters of their names', async () => {
-      expect(await done('list')).toMatch(/acme +starter +1 .*Acme\?\[2J Ltd[\s\S]*idle +free[\s\S]*2 accounts/);
+      expect(await done('list')).toMatch(/acme +starter +1 .*Acme\?\?\?\[2J Ltd[\s\S]*idle +free[\s\S]*2 accounts/);
       expect(await done('list', '--plan', 'free')).toMatch(/idle[\s\S]*1 account$/m);
       expect(await done('find', displayedKeyPrefix(rawKey))).toMatch(/acme[\s\S]*1 account$/m);
       expect(await done('find', 'nothing')).toContain('0 accounts');

@@ -4,7 +4,7 @@ import Provider from 'oidc-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createIdentityProvider } from '../../api/auth/identity-provider.js';
 import { type ApiHarness, startApi } from '../support/api.js';
-import { signInByLink } from '../support/sign-in.js';
+import { postJson, signInByLink } from '../support/sign-in.js';
 
 const CALLBACK = 'http://api.test/v1/auth/oidc/callback';
 const CLIENT = { id: 'oddstream', secret: 'a secret of the client' };
@@ -152,6 +152,15 @@ describe('sign-in by an OpenID Connect provider', () => {
     expect(await accountOf((await signIn('grace')).session)).toMatchObject({ account_id: id });
     provider.users.set('new', { email: 'unverified@desk.example', email_verified: false });
     expect((await signIn('new')).session).toBeUndefined();
+  });
+
+  it('does not take a letter beyond ASCII for the letter that its lower case is', async () => {
+    await signInByLink(api, 'kay@desk.example');
+    // The lower case of the Kelvin sign is the letter k.
+    provider.users.set('kelvin', { email: '\u212aay@desk.example', email_verified: true });
+    expect(await signIn('kelvin')).toMatchObject({ session: undefined });
+    const { status } = await postJson(api, '/v1/auth/link', { email: '\u212aay@desk.example' });
+    expect(status).toBe(400);
   });
 
   it('refuses a response without its attempt, of another attempt, with a code that was used or an error', async () => {

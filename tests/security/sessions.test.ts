@@ -249,6 +249,15 @@ describe('guesses', () => {
     expect(refused).toEqual(Array.from({ length: 30 - 20 - 2 }, () => 'overloaded'));
   });
 });
+it('requests that the deletion of their account overtakes are not signed in', async () => {
+  const { email, user } = await known();
+  const [deleted, set] = await Promise.all([
+    user.send('DELETE', '/v1/account', { email }),
+    user.send('POST', '/v1/account/password', { password: `${PASSWORD}, another` }),
+  ]);
+  expect([deleted.status, set.status]).toEqual([200, 401]);
+});
+
 it('an account is deleted with its email and password only, and its keys and sessions end', async () => {
   const { email, user } = await known();
   const second = signedIn(api, await postJson(api, '/v1/auth/sign-in', { email, password: PASSWORD }));

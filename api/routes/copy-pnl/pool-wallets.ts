@@ -41,9 +41,9 @@ const bodySchema = jsonBody(
   { notAnObject: INVALID_BODY },
 );
 
-/** Throws if the accounts processor rejected the command: the key was revoked after the request was admitted. */
+/** Throws if the accounts processor rejected the command: the key was revoked, or its account deleted, after the request was admitted. */
 function changeOf(outcome: Outcome): PoolChange {
-  if (outcome.code === 'unknown_key') throw new ApiError({ kind: 'unknown_key' });
+  if (outcome.code === 'unknown_key' || outcome.code === 'unknown_account') throw new ApiError({ kind: 'unknown_key' });
   if (outcome.pool === null) throw new Error(`A change of a pool was rejected: ${outcome.code}`);
   return outcome.pool;
 }
