@@ -1,5 +1,7 @@
 import { bytesOfHex } from '../../infra/clickhouse/hex.js';
-import type { Sql, SqlValue } from '../tables/port.js';
+import { timeRangeOf } from '../fills/filter.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, given, type Where } from '../tables/where.js';
 
 export const resolutions = { '1m': 60, '5m': 300, '15m': 900, '1h': 3_600, '4h': 14_400, '1d': 86_400 } as const;
 export type Resolution = keyof typeof resolutions;
@@ -16,20 +18,15 @@ export interface CandleRange {
   readonly toS: number | null;
 }
 
-function rangeConditions(range: CandleRange): { text: string; params: Record<string, SqlValue> } {
-  const parts = ['c.token_id = toUInt256({token:String})'];
-  const params: Record<string, SqlValue> = { token: range.tokenId };
-  if (range.fromS !== null) {
-    parts.push(`c.bucket >= toDateTime({from:UInt32}, 'UTC')`);
-    params.from = Math.min(2 ** 32 - 1, range.fromS);
-  }
-  if (range.toS !== null) {
-    // The last bucket is complete: it includes everything up to its end.
-    parts.push(`c.bucket < toDateTime({to:UInt32}, 'UTC')`);
-    params.to = Math.min(2 ** 32 - 1, range.toS + range.seconds);
-  }
-  return { text: parts.join(' AND '), params };
-}
+const rangeConditions = ({ tokenId, seconds, fromS, toS }: CandleRange): Where => {
+  // The last bucket is complete: it includes everything up to its end.
+  const bounds = timeRangeOf(fromS, toS === null ? null : toS + seconds);
+  return allOf(
+    given(tokenId, 'token', 'c.token_id = toUInt256({token:String})'),
+    given(bounds.afterS, 'from', `c.bucket >= toDateTime({from:UInt32}, 'UTC')`),
+    given(bounds.beforeS, 'to', `c.bucket < toDateTime({to:UInt32}, 'UTC')`),
+  );
+};
 
 const bucketsQuery = (
   range: CandleRange,

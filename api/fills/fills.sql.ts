@@ -1,6 +1,7 @@
 import { bytesOfHex, hexText } from '../../infra/clickhouse/hex.js';
-import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
 import type { SqlBool } from '../tables/values.js';
+import { allOf, beyondPosition, given, type Where, whereClause, withinTimes } from '../tables/where.js';
 import type { FillFilter, Page } from './filter.js';
 
 export interface FillRow {
@@ -81,13 +82,6 @@ export function residualFilterOf(filter: FillFilter): ((row: FillRow) => boolean
   return (row) => row.exchange_version >= min && row.exchange_version <= max && !(once && isSelfTradeDuplicate(row));
 }
 
-interface Where {
-  readonly conditions: readonly string[];
-  readonly params: Readonly<Record<string, SqlValue>>;
-}
-
-const whereClause = (parts: readonly string[]): string => (parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`);
-
 /**
  * The filter as conditions on the alias `f`; `deferred` omits the conditions that `residualFilterOf` checks. Every value is a bound parameter.
  * `within`: a SELECT of tokens to which the token query is restricted.
@@ -98,53 +92,35 @@ export function filterConditions(
   residual: 'applied' | 'deferred' = 'applied',
   within?: string,
 ): Where {
-  const parts: string[] = [];
-  const params: Record<string, SqlValue> = {};
-  const add = (text: string, name: string, value: SqlValue | null) => {
-    if (value === null) return;
-    parts.push(text);
-    params[name] = value;
-  };
-  const single = (values: readonly string[] | null) => (values?.length === 1 ? (values[0] as string) : null);
+  const { wallets, tokenIds, among, atMost } = filter;
+  const applied = residual === 'applied';
+  const single = (values: readonly string[] | null) => (values?.length === 1 ? values[0] : null);
   const many = (values: readonly string[] | null) => (values?.length === 1 ? null : values);
-  add('f.wallet = {wallet:String}', 'wallet', single(filter.wallets));
-  add('f.wallet IN {wallets:Array(String)}', 'wallets', many(filter.wallets));
-  if (filter.wallets !== null) {
-    add('f.role = {role:String}', 'role', filter.role);
-    if (filter.role === null && residual === 'applied') parts.push(`(f.role = 'maker' OR f.maker != f.wallet)`);
-  }
-  add('f.token_id = toUInt256({token:String})', 'token', single(filter.tokenIds));
-  add('f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))', 'tokens', many(filter.tokenIds));
-  if (filter.among !== null) {
-    parts.push(`f.token_id IN (${filter.among.text(within)})`);
-    Object.assign(params, filter.among.params);
-  }
-  add(`f.timestamp >= toDateTime({after:UInt32}, 'UTC')`, 'after', filter.afterS);
-  add(`f.timestamp <= toDateTime({before:UInt32}, 'UTC')`, 'before', filter.beforeS);
-  add(`f.order_hash = ${bytesOfHex('{order_hash:String}')}`, 'order_hash', filter.orderHash);
-  add('f.usdc >= {min_usdc:UInt64}', 'min_usdc', filter.minUsdc);
-  add(`if(f.side = 'BUY', f.usdc, f.shares) >= {min_maker:UInt64}`, 'min_maker', filter.minMakerAmount);
-  add('f.fee >= {min_fee:UInt64}', 'min_fee', filter.minFee);
-  add('f.builder = {builder:String}', 'builder', filter.builder);
-  add('f.side = {side:String}', 'side', filter.side);
-  if (residual === 'applied') {
-    add('f.exchange_version >= {min_version:UInt8}', 'min_version', filter.versions?.min ?? null);
-    add('f.exchange_version <= {max_version:UInt8}', 'max_version', filter.versions?.max ?? null);
-  }
-  if (filter.matchesOnly) parts.push('NOT f.is_taker_order');
-  if (filter.takerOrdersOnly) parts.push('f.is_taker_order');
-  if (filter.beyond !== null) {
-    const than = order === 'desc' ? '<' : '>';
-    parts.push(`(f.block_number, f.log_index) ${than} ({beyond_block:UInt64}, {beyond_log:UInt32})`);
-    params.beyond_block = filter.beyond.blockNumber;
-    params.beyond_log = filter.beyond.logIndex;
-  }
-  if (filter.atMost !== null) {
-    parts.push('(f.block_number, f.log_index) <= ({last_block:UInt64}, {last_log:UInt32})');
-    params.last_block = filter.atMost.blockNumber;
-    params.last_log = filter.atMost.logIndex;
-  }
-  return { conditions: parts, params };
+  return allOf(
+    given(single(wallets), 'wallet', 'f.wallet = {wallet:String}'),
+    given(many(wallets), 'wallets', 'f.wallet IN {wallets:Array(String)}'),
+    wallets !== null && given(filter.role, 'role', 'f.role = {role:String}'),
+    wallets !== null && filter.role === null && applied && `(f.role = 'maker' OR f.maker != f.wallet)`,
+    given(single(tokenIds), 'token', 'f.token_id = toUInt256({token:String})'),
+    given(many(tokenIds), 'tokens', 'f.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))'),
+    among && { text: `f.token_id IN (${among.text(within)})`, params: among.params },
+    withinTimes('f.timestamp', filter),
+    given(filter.orderHash, 'order_hash', `f.order_hash = ${bytesOfHex('{order_hash:String}')}`),
+    given(filter.minUsdc, 'min_usdc', 'f.usdc >= {min_usdc:UInt64}'),
+    given(filter.minMakerAmount, 'min_maker', `if(f.side = 'BUY', f.usdc, f.shares) >= {min_maker:UInt64}`),
+    given(filter.minFee, 'min_fee', 'f.fee >= {min_fee:UInt64}'),
+    given(filter.builder, 'builder', 'f.builder = {builder:String}'),
+    given(filter.side, 'side', 'f.side = {side:String}'),
+    applied && given(filter.versions?.min, 'min_version', 'f.exchange_version >= {min_version:UInt8}'),
+    applied && given(filter.versions?.max, 'max_version', 'f.exchange_version <= {max_version:UInt8}'),
+    filter.matchesOnly && 'NOT f.is_taker_order',
+    filter.takerOrdersOnly && 'f.is_taker_order',
+    beyondPosition('f', filter.beyond, order),
+    atMost && {
+      text: '(f.block_number, f.log_index) <= ({last_block:UInt64}, {last_log:UInt32})',
+      params: { last_block: atMost.blockNumber, last_log: atMost.logIndex },
+    },
+  );
 }
 
 /** ASC or DESC as a constant: no request text reaches the statement. */
@@ -162,7 +138,7 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
   if (source === 'fills_by_token' && tokens !== null && tokens.length > 1 && tokens.length <= MAX_MERGED_TOKENS) {
     const rest = filterConditions({ ...filter, tokenIds: null }, page.order, residual);
     const branches = tokens.map((_token, index) => {
-      const conditions = [`f.token_id = toUInt256({token_${index}:String})`, ...rest.conditions];
+      const conditions = allOf(`f.token_id = toUInt256({token_${index}:String})`, rest);
       return `(${select} FROM fills_by_token AS f ${whereClause(conditions)} ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {reach:UInt32})`;
     });
     const named = Object.fromEntries(tokens.map((token, index) => [`token_${index}`, token]));
@@ -178,7 +154,7 @@ export function fillsSql(filter: FillFilter, page: Page, residual: 'applied' | '
   return {
     text: `${select}
       FROM ${source} AS f
-      ${whereClause(where.conditions)}
+      ${whereClause(where)}
       ORDER BY f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}
       ${filter.among === null ? oldAnalyzer : ''}`,
@@ -203,17 +179,19 @@ export function windowSql(filter: FillFilter, page: Page, size: number): Sql | n
   const by = sortDirection(page.order);
   const rest = filterConditions({ ...filter, among: null }, page.order);
   // Both ends are fixed, so that rows that arrive meanwhile change neither the tokens nor the page. ClickHouse derives a key range from the blocks alone.
-  const inWindow = whereClause([
-    ...rest.conditions,
-    'f.block_number >= tupleElement(ends.1, 1)',
-    'f.block_number <= tupleElement(ends.2, 1)',
-    '(f.block_number, f.log_index) >= ends.1',
-    '(f.block_number, f.log_index) <= ends.2',
-  ]);
+  const inWindow = whereClause(
+    allOf(
+      rest,
+      'f.block_number >= tupleElement(ends.1, 1)',
+      'f.block_number <= tupleElement(ends.2, 1)',
+      '(f.block_number, f.log_index) >= ends.1',
+      '(f.block_number, f.log_index) <= ends.2',
+    ),
+  );
   return {
     text: `WITH (
         SELECT (min(place), max(place)) FROM (
-          SELECT (f.block_number, f.log_index) AS place FROM ${source} AS f ${whereClause(rest.conditions)}
+          SELECT (f.block_number, f.log_index) AS place FROM ${source} AS f ${whereClause(rest)}
           ORDER BY f.block_number ${by}, f.log_index ${by} LIMIT {window:UInt32})
       ) AS ends
       SELECT ${columns}, ${roleColumn(source)} AS role
@@ -232,7 +210,7 @@ export function newestFillSql(filter: FillFilter): Sql {
   return {
     text: `SELECT toUInt64(f.block_number) AS block_number, f.log_index AS log_index
       FROM ${tableFor(filter)} AS f
-      ${whereClause(where.conditions)}
+      ${whereClause(where)}
       ORDER BY f.block_number DESC, f.log_index DESC
       LIMIT 1`,
     params: where.params,
@@ -275,10 +253,10 @@ export function fillsByOrderSql(filter: FillFilter, page: Page): Sql {
   const rows = page.limit + 1;
   // Every order has a fill, so the first (offset + rows) orders contain the first (offset + rows) fills.
   return {
-    text: `WITH orders AS (${groupsQuery(source, whereClause(where.conditions), page.order, groupKeys.order_hash)})
+    text: `WITH orders AS (${groupsQuery(source, whereClause(where), page.order, groupKeys.order_hash)})
       SELECT ${columns}, ${roleColumn(source)} AS role
       FROM ${source} AS f INNER JOIN orders AS o ON f.order_hash = o.order_hash
-      ${whereClause([...where.conditions, 'f.order_hash IN (SELECT order_hash FROM orders)'])}
+      ${whereClause(allOf(where, 'f.order_hash IN (SELECT order_hash FROM orders)'))}
       ORDER BY o.newest_block ${by}, o.newest_log ${by}, f.block_number ${by}, f.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...where.params, rows, offset: page.offset, groups: page.offset + rows, first_group: 0 },
@@ -294,7 +272,7 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
   const at = '(f.block_number, f.log_index)';
   const newest = (column: string) => `argMax(f.${column}, ${at})`;
   return {
-    text: `WITH chosen AS (${groupsQuery(source, whereClause(where.conditions), page.order, keys)})
+    text: `WITH chosen AS (${groupsQuery(source, whereClause(where), page.order, keys)})
       SELECT count() AS fill_count,
         toString(sum(toUInt256(f.usdc))) AS usdc, toString(sum(toUInt256(f.shares))) AS shares, toString(sum(toUInt256(f.fee))) AS fee, toString(sum(toUInt256(f.fee_shares))) AS fee_shares,
         toUnixTimestamp(min(f.timestamp)) AS first_fill_at, toUnixTimestamp(max(f.timestamp)) AS timestamp,
@@ -306,7 +284,7 @@ export function groupsSql(filter: FillFilter, page: Page, grouping: Grouping): S
         ${newest('maker')} AS maker, ${newest('taker')} AS taker, ${newest('builder')} AS builder,
         ${source === 'fills_by_wallet' ? `toString(${newest('role')})` : `'maker'`} AS role
       FROM ${source} AS f
-      ${whereClause([...where.conditions, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`])}
+      ${whereClause(allOf(where, `(${keys.map((key) => `f.${key}`).join(', ')}) IN (SELECT ${keys.join(', ')} FROM chosen)`))}
       GROUP BY ${keys.map((key) => `f.${key}`).join(', ')}
       ORDER BY max(${at}) ${by}`,
     params: { ...where.params, groups: page.limit, first_group: page.offset },

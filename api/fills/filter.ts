@@ -61,12 +61,12 @@ export const onlyCombos = { min: COMBO_VERSION, max: COMBO_VERSION } as const;
 
 const MAX_UINT32 = 2 ** 32 - 1;
 
-/** Seconds clamped to the range of the tables' DateTime columns; null for undefined. */
-export const clampToDateTimeSeconds = (value: number | undefined): number | null =>
-  value === undefined ? null : Math.min(value, MAX_UINT32);
+/** Seconds clamped to the range of the tables' DateTime columns; null for no value. */
+export const clampToDateTimeSeconds = (value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Math.min(value, MAX_UINT32);
 
 /** Both ends of a time range of a query for a filter. */
-export const timeRangeOf = (after: number | undefined, before: number | undefined) => ({
+export const timeRangeOf = (after: number | null | undefined, before: number | null | undefined) => ({
   afterS: clampToDateTimeSeconds(after),
   beforeS: clampToDateTimeSeconds(before),
 });

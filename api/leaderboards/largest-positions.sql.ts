@@ -1,4 +1,5 @@
-import type { Sql, SqlValue } from '../tables/port.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, given, whereClause } from '../tables/where.js';
 
 export const largestPositionStatuses = ['open', 'redeemable', 'closed'] as const;
 export type LargestPositionStatus = (typeof largestPositionStatuses)[number];
@@ -49,32 +50,20 @@ export interface LargestPositionsQuery {
 
 /** One page of a snapshot and one row more. */
 export function largestPositionsSql(page: LargestPositionsQuery): Sql {
-  const parts = [`taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`];
-  const params: Record<string, SqlValue> = {
-    at: page.takenAtMs,
-    rows: page.limit + 1,
-    offset: page.offset,
-  };
-  if (page.afterRank !== null) {
-    parts.push(`l.rank ${page.order === 'desc' ? '>' : '<'} {beyond:UInt32}`);
-    params.beyond = page.afterRank;
-  }
-  if (page.status === null) parts.push(`l.rank <= ${MAX_LARGEST}`);
-  else {
-    parts.push('l.status = {status:String}');
-    params.status = page.status;
-  }
-  if (page.minSize !== null) {
-    parts.push('l.size >= {min_size:UInt64}');
-    params.min_size = page.minSize;
-  }
+  const { status, order } = page;
+  const where = allOf(
+    given(page.takenAtMs, 'at', `taken_at = fromUnixTimestamp64Milli(toInt64({at:UInt64}), 'UTC')`),
+    given(page.afterRank, 'beyond', `l.rank ${order === 'desc' ? '>' : '<'} {beyond:UInt32}`),
+    status === null ? `l.rank <= ${MAX_LARGEST}` : given(status, 'status', 'l.status = {status:String}'),
+    given(page.minSize, 'min_size', 'l.size >= {min_size:UInt64}'),
+  );
   return {
     text: `SELECT l.rank AS rank, l.status AS status, l.wallet AS wallet, toString(l.token_id) AS token, toString(l.size) AS size,
         toString(l.avg_price) AS avg_price, toString(l.bought_usdc) AS bought_usdc, toString(l.realized_pnl) AS realized_pnl
       FROM largest_positions AS l
-      WHERE ${parts.join(' AND ')}
-      ORDER BY l.rank ${page.order === 'desc' ? 'ASC' : 'DESC'}
+      ${whereClause(where)}
+      ORDER BY l.rank ${order === 'desc' ? 'ASC' : 'DESC'}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
-    params,
+    params: { ...where.params, rows: page.limit + 1, offset: page.offset },
   };
 }

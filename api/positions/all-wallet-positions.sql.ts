@@ -1,6 +1,7 @@
 import type { LogPosition } from '../fills/log-position.js';
 import { MAX_LARGEST } from '../leaderboards/largest-positions.sql.js';
-import type { Sql, SqlValue } from '../tables/port.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, given, whereClause } from '../tables/where.js';
 
 /** Fills whose positions count as the ones traded last. */
 export const MAX_NEWEST_FILLS = 10_000;
@@ -49,27 +50,24 @@ export type AllWalletsSnapshot = { readonly atMost: LogPosition } | { readonly t
 
 /** Positions that pass the filter, in order, among the first `candidates` of the order. */
 export function allWalletPositionsSql(filter: AllWalletsFilter, snapshot: AllWalletsSnapshot, candidates: number): Sql {
-  const params: Record<string, SqlValue> = { candidates };
   const isRecent = 'atMost' in snapshot;
-  if (isRecent) {
-    params.last_block = snapshot.atMost.blockNumber;
-    params.last_log = snapshot.atMost.logIndex;
-  } else params.taken_at = snapshot.takenAtMs;
-  const conditions = ['(p.token_id, p.wallet) IN (SELECT token_id, wallet FROM candidates)'];
-  if (filter.status !== null) conditions.push(statusConditions[filter.status]);
-  if (filter.minSize !== null) {
-    conditions.push('p.size >= {min_size:UInt64}');
-    params.min_size = filter.minSize;
-  }
+  const of: Sql['params'] = isRecent
+    ? { last_block: snapshot.atMost.blockNumber, last_log: snapshot.atMost.logIndex }
+    : { taken_at: snapshot.takenAtMs };
+  const filtered = allOf(
+    filter.status && statusConditions[filter.status],
+    given(filter.minSize, 'min_size', 'p.size >= {min_size:UInt64}'),
+  );
+  const where = allOf('(p.token_id, p.wallet) IN (SELECT token_id, wallet FROM candidates)', filtered);
   // Only a filter looks at columns that later versions of a row change.
-  const final = conditions.length > 1 ? ' FINAL' : '';
+  const final = filtered.text === '' ? '' : ' FINAL';
   return {
     text: `WITH candidates AS (${isRecent ? recentCandidates : largestCandidates(filter)})
       SELECT c.wallet AS wallet, toString(c.token_id) AS token
       FROM candidates AS c
-      WHERE (c.token_id, c.wallet) IN (SELECT p.token_id, p.wallet FROM positions_by_token AS p${final} WHERE ${conditions.join(' AND ')})
+      WHERE (c.token_id, c.wallet) IN (SELECT p.token_id, p.wallet FROM positions_by_token AS p${final} ${whereClause(where)})
       ORDER BY c.place ${isRecent ? 'DESC' : 'ASC'}, c.wallet, c.token_id
       LIMIT {candidates:UInt32}`,
-    params,
+    params: { ...where.params, ...of, candidates },
   };
 }

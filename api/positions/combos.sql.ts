@@ -1,39 +1,39 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
-import type { Sql, SqlValue } from '../tables/port.js';
-import { beyondParams, eventColumns, eventConditions, type PnlEventFilter } from './pnl-events.sql.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, given, whereClause } from '../tables/where.js';
+import { eventColumns, eventConditions, type PnlEventFilter } from './pnl-events.sql.js';
 
 const sortColumns = ['e.block_number', 'e.log_index', 'e.id', 'e.leg'];
 
 /** One page of events of combos and one row more, newest first. The newest version of each event is selected in the order of the table. */
 export function comboEventsSql(filter: PnlEventFilter, page: { readonly limit: number; readonly offset: number }): Sql {
-  const conditions = eventConditions(filter);
-  const { wallet } = filter;
+  const { wallet, beyond } = filter;
   // pnl_events is sorted by wallet, combo_events is not.
   const table = wallet === null ? 'combo_events' : 'pnl_events';
-  const ofWallet = wallet === null ? [] : ['e.wallet = {wallet:String}', isComboSql('e.token_id')];
-  const parts = [...ofWallet, ...conditions.parts];
-  const params: Record<string, SqlValue> = {
-    ...conditions.params,
-    ...(wallet === null ? {} : { wallet }),
-    rows: page.limit + 1,
-    offset: page.offset,
-  };
-  if (filter.beyond !== null) {
-    // ClickHouse derives a key range from this redundant condition, not from the tuple comparison.
-    parts.push('e.block_number <= {beyond_block:UInt64}');
-    parts.push(
-      `(${sortColumns.join(', ')}) < ({beyond_block:UInt64}, {beyond_log:UInt32}, {beyond_id:String}, {beyond_leg:UInt16})`,
-    );
-    Object.assign(params, beyondParams(filter.beyond));
-  }
+  const where = allOf(
+    given(wallet, 'wallet', 'e.wallet = {wallet:String}'),
+    wallet !== null && isComboSql('e.token_id'),
+    eventConditions(filter),
+    beyond && {
+      // ClickHouse derives a key range from the first condition, not from the tuple comparison.
+      text: `e.block_number <= {beyond_block:UInt64}
+        AND (${sortColumns.join(', ')}) < ({beyond_block:UInt64}, {beyond_log:UInt32}, {beyond_id:String}, {beyond_leg:UInt16})`,
+      params: {
+        beyond_block: beyond.blockNumber,
+        beyond_log: beyond.logIndex,
+        beyond_id: beyond.id,
+        beyond_leg: beyond.leg,
+      },
+    },
+  );
   return {
     text: `SELECT ${eventColumns}
       FROM ${table} AS e
-      ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
+      ${whereClause(where)}
       ORDER BY ${[...sortColumns, 'e._offset'].map((column) => `${column} DESC`).join(', ')}
       LIMIT 1 BY ${sortColumns.join(', ')}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
-    params,
+    params: { ...where.params, rows: page.limit + 1, offset: page.offset },
   };
 }
 

@@ -1,7 +1,8 @@
 import { eventTransactionSql } from '../../schemas/primitives/positions.sql.js';
 import type { LogPosition } from '../fills/log-position.js';
 import { type CursorKind, logPositionCursor } from '../pagination/cursor.js';
-import type { Sql, SqlValue } from '../tables/port.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, given, type Where, withinTimes } from '../tables/where.js';
 
 export type PnlAction = 'BUY' | 'SELL' | 'SPLIT' | 'MERGE' | 'REDEEM' | 'CONVERT' | 'SEND' | 'RECEIVE';
 
@@ -51,46 +52,16 @@ export const eventColumns = `e.wallet AS wallet, toString(e.token_id) AS token, 
         toString(e.shares) AS shares, toString(e.untracked) AS untracked, toString(e.cash) AS cash, toString(e.realized_pnl) AS realized_pnl,
         toString(e.fee) AS fee, toString(e.size_after) AS size_after`;
 
-/** Conditions on the alias `e`, without those on wallet and position. Every value is a bound parameter. */
-export function eventConditions(filter: Omit<PnlEventFilter, 'wallet' | 'beyond'>): {
-  readonly parts: string[];
-  readonly params: Record<string, SqlValue>;
-} {
-  const parts: string[] = [];
-  const params: Record<string, SqlValue> = {};
-  if (filter.tokenIds !== null) {
-    parts.push('e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
-    params.tokens = filter.tokenIds;
-  }
-  if (filter.actions !== null) {
-    parts.push('e.action IN {actions:Array(String)}');
-    params.actions = filter.actions;
-  }
-  if (filter.afterS !== null) {
-    parts.push(`e.timestamp >= toDateTime({after:UInt32}, 'UTC')`);
-    params.after = filter.afterS;
-  }
-  if (filter.beforeS !== null) {
-    parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
-    params.before = filter.beforeS;
-  }
-  if (filter.txHash !== undefined && filter.txHash !== null) {
-    parts.push(`${eventTransactionSql('e.id')} = {tx_hash:String}`);
-    params.tx_hash = filter.txHash;
-  }
-  if (filter.emptied !== undefined && filter.emptied !== null) {
-    parts.push(filter.emptied ? 'e.size_after = 0' : 'e.size_after > 0');
-  }
-  return { parts, params };
-}
-
-/** Parameters of a bound by the sort key of events. */
-export const beyondParams = (at: PnlEventCursor): Record<string, SqlValue> => ({
-  beyond_block: at.blockNumber,
-  beyond_log: at.logIndex,
-  beyond_id: at.id,
-  beyond_leg: at.leg,
-});
+/** Conditions on the alias `e`, without those on wallet and position. */
+export const eventConditions = (filter: Omit<PnlEventFilter, 'wallet' | 'beyond'>): Where =>
+  allOf(
+    given(filter.tokenIds, 'tokens', 'e.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))'),
+    given(filter.actions, 'actions', 'e.action IN {actions:Array(String)}'),
+    withinTimes('e.timestamp', filter),
+    given(filter.txHash, 'tx_hash', `${eventTransactionSql('e.id')} = {tx_hash:String}`),
+    filter.emptied === true && 'e.size_after = 0',
+    filter.emptied === false && 'e.size_after > 0',
+  );
 
 export interface SpanRow {
   readonly wallet: string;

@@ -1,6 +1,7 @@
 import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { TokenChoice } from '../fills/tokens.sql.js';
-import { SINGLE_CHUNK_MAX_ROWS, type Sql, type SqlValue } from '../tables/port.js';
+import { SINGLE_CHUNK_MAX_ROWS, type Sql } from '../tables/port.js';
+import { allOf, given, type Where, whereClause } from '../tables/where.js';
 
 /** Amounts in base units, all wide numbers as text; times Unix seconds. The table's schema documents the columns. */
 export interface PositionRow {
@@ -144,23 +145,14 @@ export const sortExpression = (sort: HolderSort, tokens: number): string =>
   sortExpressions[sort](priceExpression(tokens));
 export const sqlDirection = (order: 'asc' | 'desc'): 'ASC' | 'DESC' => (order === 'asc' ? 'ASC' : 'DESC');
 
-/** The filter as conditions on the alias `p`. Every value is a bound parameter. */
-export function holderConditions(filter: HolderFilter): {
-  readonly text: string;
-  readonly params: Record<string, SqlValue>;
-} {
-  const parts = ['p.token_id IN {tokens:Array(UInt256)}', statusConditions[filter.status]];
-  const params: Record<string, SqlValue> = { tokens: filter.tokenIds.map(BigInt) };
-  if (filter.minSize !== null) {
-    parts.push('p.size >= {min_size:UInt64}');
-    params.min_size = filter.minSize;
-  }
-  if (filter.wallets !== null) {
-    parts.push('p.wallet IN {wallets:Array(String)}');
-    params.wallets = filter.wallets;
-  }
-  return { text: parts.join(' AND '), params };
-}
+/** The filter as conditions on the alias `p`. */
+export const holderConditions = (filter: HolderFilter): Where =>
+  allOf(
+    given(filter.tokenIds.map(BigInt), 'tokens', 'p.token_id IN {tokens:Array(UInt256)}'),
+    statusConditions[filter.status],
+    given(filter.minSize, 'min_size', 'p.size >= {min_size:UInt64}'),
+    given(filter.wallets, 'wallets', 'p.wallet IN {wallets:Array(String)}'),
+  );
 
 /** The holders of all tokens together in the given order, ties by wallet, then token. */
 export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
@@ -169,7 +161,7 @@ export function holderOrderSql(filter: HolderFilter, by: HolderOrder): Sql {
   return {
     text: `SELECT p.wallet AS wallet, toString(p.token_id) AS token, toString(${value}) AS value
       FROM positions_by_token AS p FINAL
-      WHERE ${where.text}
+      ${whereClause(where)}
       ORDER BY ${value} ${sqlDirection(by.order)}, p.wallet, p.token_id
       LIMIT {rows:UInt32}`,
     params: { ...where.params, prices: pricesParam(by), rows: by.rows },
@@ -210,54 +202,47 @@ export const WINDOWS = [2, 16, 256] as const;
  * are a key range; null: among all that follow. Listed tokens need no window.
  */
 export function positionPageSql(page: PositionPage, window: number | null): Sql {
-  const by = page.order === 'asc' ? 'ASC' : 'DESC';
-  const keys: string[] = [];
-  const parts = [statusConditions[page.status]];
-  const params: Record<string, SqlValue> = { rows: page.rows };
-  if (page.beyond !== null) {
-    const than = page.order === 'asc' ? '>' : '<';
-    // ClickHouse derives a key range from this redundant condition, not from the tuple comparison.
-    keys.push(`p.wallet ${than}= {wallet:String}`);
-    keys.push(`(p.wallet, p.token_id) ${than} ({wallet:String}, toUInt256({token:String}))`);
-    params.wallet = page.beyond.wallet;
-    params.token = page.beyond.tokenId;
-  }
-  if (page.minSize !== null) {
-    parts.push('p.size >= {min_size:UInt64}');
-    params.min_size = page.minSize;
-  }
-  const where = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`);
-  let ends = '';
-  const range = [...keys];
-  if (window !== null) {
-    // The versions of a position share its key: none is outside of the range.
-    ends = `WITH (
+  const by = sqlDirection(page.order);
+  const than = page.order === 'asc' ? '>' : '<';
+  const after = page.beyond && {
+    // ClickHouse derives a key range from the first condition, not from the tuple comparison.
+    text: `p.wallet ${than}= {wallet:String} AND (p.wallet, p.token_id) ${than} ({wallet:String}, toUInt256({token:String}))`,
+    params: { wallet: page.beyond.wallet, token: page.beyond.tokenId },
+  };
+  const ends =
+    window === null
+      ? ''
+      : `WITH (
         SELECT (min(place), max(place)) FROM (
-          SELECT (p.wallet, p.token_id) AS place FROM positions AS p ${where(keys)}
+          SELECT (p.wallet, p.token_id) AS place FROM positions AS p ${whereClause(allOf(after))}
           ORDER BY p.wallet ${by}, p.token_id ${by} LIMIT {window:UInt32})
       ) AS ends
       `;
-    range.push('p.wallet >= tupleElement(ends.1, 1)', 'p.wallet <= tupleElement(ends.2, 1)');
-    range.push('(p.wallet, p.token_id) >= ends.1', '(p.wallet, p.token_id) <= ends.2');
-    params.window = window * page.rows;
-  }
-  let source = 'positions';
-  if (page.tokens?.tokenIds) {
-    range.push('p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))');
-    params.tokens = page.tokens.tokenIds;
-    source = 'positions_by_token';
-  } else if (page.tokens?.among) {
-    const within = window === null ? undefined : `SELECT p.token_id FROM positions AS p ${where(range)}`;
-    range.push(`p.token_id IN (${page.tokens.among.text(within)})`);
-    Object.assign(params, page.tokens.among.params);
-  }
+  // The versions of a position share its key: none is outside of the range.
+  const range = allOf(
+    after,
+    window !== null && {
+      text: 'p.wallet >= tupleElement(ends.1, 1) AND p.wallet <= tupleElement(ends.2, 1) AND (p.wallet, p.token_id) >= ends.1 AND (p.wallet, p.token_id) <= ends.2',
+      params: { window: window * page.rows },
+    },
+  );
+  const tokenIds = page.tokens?.tokenIds ?? null;
+  const among = tokenIds === null ? page.tokens?.among : null;
+  const within = window === null ? undefined : `SELECT p.token_id FROM positions AS p ${whereClause(range)}`;
+  const where = allOf(
+    range,
+    given(tokenIds, 'tokens', 'p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))'),
+    among && { text: `p.token_id IN (${among.text(within)})`, params: among.params },
+    statusConditions[page.status],
+    given(page.minSize, 'min_size', 'p.size >= {min_size:UInt64}'),
+  );
   return {
     text: `${ends}SELECT ${positionColumns}
-      FROM ${source} AS p FINAL
-      ${where([...range, ...parts])}
+      FROM ${tokenIds === null ? 'positions' : 'positions_by_token'} AS p FINAL
+      ${whereClause(where)}
       ORDER BY p.wallet ${by}, p.token_id ${by}
       LIMIT {rows:UInt32}`,
-    params,
+    params: { ...where.params, rows: page.rows },
     singleChunk: page.rows <= SINGLE_CHUNK_MAX_ROWS,
   };
 }

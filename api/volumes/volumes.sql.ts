@@ -1,6 +1,7 @@
 import type { Page } from '../fills/filter.js';
 import type { LogPosition } from '../fills/log-position.js';
-import type { Sql, SqlValue } from '../tables/port.js';
+import type { Sql } from '../tables/port.js';
+import { allOf, beyondPosition, whereClause } from '../tables/where.js';
 
 /** Lifetime sums of a token; each match once. Amounts are base units, as text. */
 export interface VolumeRow {
@@ -73,21 +74,15 @@ export interface ResolutionRow {
 
 /** One page of resolutions and one row more, newest first. */
 export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql {
-  const parts: string[] = [];
-  const params: Record<string, SqlValue> = { rows: page.limit + 1, offset: page.offset };
-  if (beyond !== null) {
-    parts.push('(r.block_number, r.log_index) < ({beyond_block:UInt64}, {beyond_log:UInt32})');
-    params.beyond_block = beyond.blockNumber;
-    params.beyond_log = beyond.logIndex;
-  }
+  const where = allOf(beyondPosition('r', beyond, 'desc'));
   return {
     text: `SELECT toUInt64(r.block_number) AS block_number, r.log_index AS log_index, toUnixTimestamp(r.timestamp) AS timestamp,
         r.condition_id AS condition_id, arrayMap(payout -> toString(payout), r.payout_numerators) AS payouts
       FROM resolutions_by_time AS r
-      ${parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`}
+      ${whereClause(where)}
       ORDER BY r.block_number DESC, r.log_index DESC
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
-    params,
+    params: { ...where.params, rows: page.limit + 1, offset: page.offset },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Page } from '../fills/filter.js';
 import type { LogPosition } from '../fills/log-position.js';
 import type { Sql, SqlValue } from '../tables/port.js';
+import { allOf, beyondPosition, given, whereClause, withinTimes } from '../tables/where.js';
 
 export type WalletEventKind = 'split' | 'merge' | 'conversion' | 'redemption';
 
@@ -32,48 +33,30 @@ interface Bounds {
   readonly beyond: LogPosition | null;
 }
 
-/** Time and position bounds as conditions on the alias `e`; every value is a bound parameter. */
-function boundsOf(filter: Bounds, order: Page['order']): { parts: string[]; params: Record<string, SqlValue> } {
-  const parts: string[] = [];
-  const params: Record<string, SqlValue> = {};
-  if (filter.afterS !== null) {
-    parts.push(`e.timestamp >= toDateTime({after:UInt32}, 'UTC')`);
-    params.after = filter.afterS;
-  }
-  if (filter.beforeS !== null) {
-    parts.push(`e.timestamp <= toDateTime({before:UInt32}, 'UTC')`);
-    params.before = filter.beforeS;
-  }
-  if (filter.beyond !== null) {
-    parts.push(
-      `(e.block_number, e.log_index) ${order === 'desc' ? '<' : '>'} ({beyond_block:UInt64}, {beyond_log:UInt32})`,
-    );
-    params.beyond_block = filter.beyond.blockNumber;
-    params.beyond_log = filter.beyond.logIndex;
-  }
-  return { parts, params };
-}
+/** Time and position bounds as conditions on the alias `e`. */
+const within = (bounds: Bounds, order: Page['order']) =>
+  allOf(withinTimes('e.timestamp', bounds), beyondPosition('e', bounds.beyond, order));
 
 /** One page of a wallet's events and one row more. Each kind is read in its own order, and the pages are merged. */
 export function walletEventsSql(filter: WalletEventFilter, page: Page): Sql {
   const by = page.order === 'asc' ? 'ASC' : 'DESC';
-  const { parts, params } = boundsOf(filter, page.order);
+  const bounds = within(filter, page.order);
   const rows = page.limit + 1;
   const named: Record<string, SqlValue> = {};
   const branches = filter.kinds.map((kind, index) => {
     named[`kind_${index}`] = kind;
-    const where = ['e.wallet = {wallet:String}', `e.kind = {kind_${index}:String}`, ...parts].join(' AND ');
+    const where = allOf('e.wallet = {wallet:String}', `e.kind = {kind_${index}:String}`, bounds);
     return `(SELECT toString(e.kind) AS kind, toUInt64(e.block_number) AS block_number, e.log_index AS log_index,
         toUnixTimestamp(e.timestamp) AS timestamp, e.tx_hash AS tx_hash, e.subject_id AS subject_id, toString(e.amount) AS amount,
         e.index_sets AS index_sets, e.source AS source
-      FROM wallet_events AS e WHERE ${where}
+      FROM wallet_events AS e ${whereClause(where)}
       ORDER BY e.block_number ${by}, e.log_index ${by} LIMIT {reach:UInt32})`;
   });
   return {
     text: `SELECT * FROM (${branches.join(' UNION ALL ')})
       ORDER BY block_number ${by}, log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
-    params: { ...params, ...named, wallet: filter.wallet, rows, offset: page.offset, reach: rows + page.offset },
+    params: { ...bounds.params, ...named, wallet: filter.wallet, rows, offset: page.offset, reach: rows + page.offset },
   };
 }
 
@@ -109,19 +92,12 @@ export interface FlowRow {
   readonly amount: string;
 }
 
-function flowsWhere(filter: FlowFilter, order: Page['order']) {
-  const { parts, params } = boundsOf(filter, order);
-  const all = ['e.wallet = {wallet:String}', ...parts];
-  if (filter.direction !== null) all.push('e.direction = {direction:String}');
-  return {
-    text: all.join(' AND '),
-    params: {
-      ...params,
-      wallet: filter.wallet,
-      ...(filter.direction === null ? {} : { direction: filter.direction }),
-    },
-  };
-}
+const flowsWhere = (filter: FlowFilter, order: Page['order']) =>
+  allOf(
+    given(filter.wallet, 'wallet', 'e.wallet = {wallet:String}'),
+    within(filter, order),
+    given(filter.direction, 'direction', 'e.direction = {direction:String}'),
+  );
 
 /** One page of deposits and withdrawals of a wallet, and one row more. */
 export function flowsSql(filter: FlowFilter, page: Page): Sql {
@@ -131,7 +107,7 @@ export function flowsSql(filter: FlowFilter, page: Page): Sql {
     text: `SELECT toUInt64(e.block_number) AS block_number, e.log_index AS log_index, toUnixTimestamp(e.timestamp) AS timestamp,
         e.tx_hash AS tx_hash, toString(e.direction) AS direction, e.counterparty AS counterparty, e.asset AS asset, toString(e.amount) AS amount
       FROM collateral_flows AS e
-      WHERE ${where.text}
+      ${whereClause(where)}
       ORDER BY e.block_number ${by}, e.log_index ${by}
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...where.params, rows: page.limit + 1, offset: page.offset },
@@ -151,7 +127,7 @@ export function flowTotalsSql(filter: Omit<FlowFilter, 'beyond'>): Sql {
     text: `SELECT count() AS rows, toString(sumIf(toUInt128(e.amount), e.direction = 'deposit')) AS deposited,
         toString(sumIf(toUInt128(e.amount), e.direction = 'withdrawal')) AS withdrawn
       FROM collateral_flows AS e
-      WHERE ${where.text}`,
+      ${whereClause(where)}`,
     params: where.params,
   };
 }

@@ -5,7 +5,6 @@ export const serviceFields: Readonly<Record<string, string>> = {
   elapsed_ms: 'Milliseconds that the response took.',
   cache: 'Whether the response was cached.',
   source: 'Name of the data set that the rows are from.',
-  sources: 'Sources.',
 
   // Pages
   data: 'Rows of this page.',
@@ -36,7 +35,6 @@ export const serviceFields: Readonly<Record<string, string>> = {
   from_ts: 'Start of the time span, Unix seconds.',
   to_ts: 'End of the time span, Unix seconds.',
   from: 'Start of the time span.',
-  to: 'End of the time span.',
   applied_filters: 'Filters as they were applied.',
   partial: 'Whether a limit cut the response off.',
   partial_reason: 'Limit that cut the response off; null without one.',
@@ -86,7 +84,6 @@ export const serviceFields: Readonly<Record<string, string>> = {
   deleted: 'Whether the account was deleted.',
   signed_out: 'Whether the session was ended.',
   csrf_token: 'Token for the header x-csrf-token of requests that change something.',
-  name: 'Name.',
   api_key: 'The key. It is shown only once.',
   keys: 'Keys of the account.',
   revoked: 'Whether the key was revoked.',
@@ -122,7 +119,6 @@ export const serviceFields: Readonly<Record<string, string>> = {
   rows_read: 'Rows that were read.',
   bytes_read: 'Bytes that were read.',
   type: 'Kind.',
-  kind: 'Kind.',
 
   // Social posts
   author: 'User who wrote the post.',
