@@ -137,8 +137,12 @@ export function parseArguments(args: readonly string[]): AdminCommand {
       const [account = '', key = ''] = words(2);
       return { name, account, key };
     }
-    case 'sign-in-link':
-      return { name, email: words(1)[0]?.toLowerCase() ?? '' };
+    case 'sign-in-link': {
+      const [email = ''] = words(1);
+      // Another word, such as the id of an account, would become an account without a mailbox.
+      if (!/^[\x21-\x7e]+@[\x21-\x7e]+$/.test(email)) throw new UsageError('sign-in-link needs an email: name@host');
+      return { name, email: email.toLowerCase() };
+    }
     case 'export-ledger':
       return {
         name,

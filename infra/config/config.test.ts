@@ -33,6 +33,10 @@ describe('loadConfig', () => {
     ['CLICKHOUSE_URL', 'localhost'],
     ['POLYGON_RPC_URL', 'not a url'],
     ['CHAIN_START_BLOCK', '-5'],
+    ['MAIL_FROM', 'Oddstream'],
+    ['MAIL_FROM', 'Oddstream <>'],
+    ['MAIL_FROM', 'Oddstream <a@b.example> x'],
+    ['MAIL_FROM', 'a@b.example\r\nBcc: c@d.example'],
     ['RECORDED_HISTORY_ONLY', 'yes'],
   ])('names a bad %s: %s', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(FatalError);

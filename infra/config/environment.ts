@@ -4,6 +4,7 @@ import {
   hostNames,
   identifier,
   integer,
+  mailSender,
   networks,
   originUrl,
   port,
@@ -135,7 +136,7 @@ export const environment = z.object({
   ),
   SMTP_URL_FILE: setting(z.string().optional(), 'Accounts', 'File that contains `SMTP_URL`.', 'none'),
   MAIL_FROM: setting(
-    z.string().min(3).max(320).optional(),
+    mailSender.optional(),
     'Accounts',
     'Sender of the mails: `Name <address>` or an address. Required with `SMTP_URL`, and rejected without.',
     'none',

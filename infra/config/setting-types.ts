@@ -55,6 +55,12 @@ export const networks = list(
   `expected addresses (10.0.0.1), networks (10.0.0.0/8) or ${NAMED_NETWORKS.join(', ')}`,
 );
 
+/** Without an address mails would have an empty envelope sender, as only bounces have. */
+export const mailSender = z
+  .string()
+  .max(320)
+  .regex(/^([^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u, 'expected Name <name@host> or name@host');
+
 function isEncoded(text: string): boolean {
   try {
     decodeURIComponent(text);

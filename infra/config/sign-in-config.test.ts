@@ -24,6 +24,13 @@ describe('settings of sign-in', () => {
     },
   );
 
+  it.each(['a@b.example', 'Odds & Co. <a@b.example>', '"Odds, Inc." <a@b.example>', '<a@b.example>'])(
+    'take %s as the sender of mails',
+    (MAIL_FROM) => {
+      expect(loadConfig({ ...mail, MAIL_FROM }).signIn.mail?.from).toBe(MAIL_FROM);
+    },
+  );
+
   it.each(['127.0.0.1', '127.0.0.2', 'localhost', '::1'])('need no PUBLIC_URL on %s', (ODDSTREAM_HOST) => {
     expect(loadConfig({ ODDSTREAM_HOST, ...mail }).signIn.mail?.from).toBe('a@b.example');
     expect(loadConfig({ ODDSTREAM_HOST, ...provider }).signIn.oidc?.clientId).toBe('odds');

@@ -135,6 +135,8 @@ export function describeAdmin(
         ['grant-courtesy', 'acme', 'api_requests', '5'],
         ['list', '--reset'],
         ['list', '--unknown'],
+        ['sign-in-link', 'acme'],
+        ['sign-in-link', '\u212aay@fund.example'],
       ]) {
         const { code, err } = await admin(...args);
         expect([args, code]).toEqual([args, 64]);
