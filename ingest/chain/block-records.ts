@@ -1,6 +1,7 @@
 import type { NewRecord } from '../../infra/log/port.js';
 import { type Codec, CodecError } from '../../schemas/codec.js';
 import type { Block, BlockContract, Trade, UnknownLog } from '../../schemas/types.gen.js';
+import { payloadOf } from '../shared/dead-letters.js';
 import type { ChainEvent } from './decode/index.js';
 import type { ChainDecoder } from './decoder.js';
 import type { Hex, SourceBlock } from './source.js';
@@ -66,7 +67,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
     const { events, problems, contracts } = decoder.decodeBlock(block);
     const key = String(block.number);
     const timestampMs = block.timestampS * 1000;
-    const rejectedLogs: RejectedLog[] = problems.map(({ log, reason }) => ({ reason, payload: JSON.stringify(log) }));
+    const rejectedLogs: RejectedLog[] = problems.map(({ log, reason }) => ({ reason, payload: payloadOf(log) }));
     const eventRecords: NewRecord[] = [];
     const eventIds: string[] = [];
     const trades: Trade[] = [];
@@ -81,7 +82,7 @@ export function createBlockEncoder(deps: { codec: Codec; decoder: ChainDecoder }
         if (!(error instanceof CodecError)) throw error;
         const index = event.value.log_index;
         const log = block.logs.find((candidate) => Number(candidate.logIndex) === index);
-        rejectedLogs.push({ reason: error.message, payload: JSON.stringify(log ?? event.value.id) });
+        rejectedLogs.push({ reason: error.message, payload: payloadOf(log ?? event.value.id) });
         unfit.add(index);
         encoded = encoded.filter((other) => other !== event);
         continue;

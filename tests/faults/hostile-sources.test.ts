@@ -153,6 +153,10 @@ it('ingest survives every hostile response of node, catalog and price feed with 
         node.notify('newHeads', head);
         await sleep(EACH_MS);
       }
+      for (const blockNumber of [{ toString: 1, valueOf: 1 }, [1], true, '0xffffffffffffff']) {
+        node.notify('logs', { blockNumber });
+        await sleep(EACH_MS);
+      }
       node.cut();
     };
     await Promise.all([replaceResponses(), frames(), sockets()]);

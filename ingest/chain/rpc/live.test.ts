@@ -218,11 +218,14 @@ describe('live', () => {
           return { error: { code: -32602, message: 'too many arguments, want at most 1' } };
         }
         if (method !== 'eth_getTransactionByHash') return undefined;
-        return { result: first === hash(9) ? transaction(9, EXCHANGE) : null };
+        // Of hash 7 the node returns another transaction.
+        const id = first === hash(9) ? 9 : first === hash(7) ? 6 : null;
+        return { result: id === null ? null : transaction(id, EXCHANGE) };
       },
     });
     const live = listen(sourceOf(fake).source);
     await waitFor(() => fake.subscribed('newPendingTransactions'));
+    fake.notify('newPendingTransactions', hash(7));
     fake.notify('newPendingTransactions', hash(8));
     fake.notify('newPendingTransactions', hash(9));
     await live.until(() => pendings(live.events).length > 0);

@@ -64,9 +64,10 @@ export function createPendingFeed(deps: {
     async start(socket, onTransaction) {
       let waiting: { readonly hash: string; readonly seenAtMs: number }[] = [];
       let reading = false;
-      const deliver = (value: unknown, seenAtMs: number) => {
+      const deliver = (value: unknown, seenAtMs: number, requested?: string) => {
         const transaction = parseTransaction(value);
-        if (transaction === null || transaction.to === null || !recipients.has(transaction.to)) return;
+        if (transaction === null || (requested !== undefined && transaction.hash !== requested.toLowerCase())) return;
+        if (transaction.to === null || !recipients.has(transaction.to)) return;
         if (transaction.blockNumber == null) onTransaction(transaction, seenAtMs);
       };
       const readHashes = async () => {
@@ -78,7 +79,7 @@ export function createPendingFeed(deps: {
           try {
             const responses = await client.batch(calls);
             for (const [index, response] of responses.entries()) {
-              if (!(response instanceof RpcError)) deliver(response, part[index]!.seenAtMs);
+              if (!(response instanceof RpcError)) deliver(response, part[index]!.seenAtMs, part[index]!.hash);
             }
           } catch (error) {
             logger.debug({ err: String(error), count: part.length }, 'pending transactions not read');
