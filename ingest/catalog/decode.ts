@@ -42,6 +42,9 @@ const marketFields = new Set([
   ...['startDate', 'endDate', 'eventStartTime', 'createdAt', 'closedTime', 'resolutionSource', 'tags', 'events'],
 ]);
 
+/** Maximum length of a list of an event; the largest events have some hundreds of markets. */
+const MAX_PARTS = 10_000;
+
 /** Fields of the event that its markets repeat. */
 type EventContext = Pick<CatalogEvent, 'id' | 'slug' | 'title' | 'tag_slugs'>;
 
@@ -63,8 +66,9 @@ export function decodeEvent(input: unknown): DecodedEvent {
   };
   const listOf = (value: unknown, what: string): readonly unknown[] => {
     if (value === undefined || value === null) return [];
-    if (Array.isArray(value)) return value;
-    invalid.push({ reason: `${what} is not a list`, raw: value });
+    if (Array.isArray(value) && value.length <= MAX_PARTS) return value;
+    if (Array.isArray(value)) invalid.push({ reason: `${what} has more than ${MAX_PARTS} entries`, raw: input });
+    else invalid.push({ reason: `${what} is not a list`, raw: value });
     return [];
   };
 

@@ -133,6 +133,28 @@ describe('full load', () => {
     expect(payloads).toEqual(['{"a":"(nested)"}', '{"id":"2","slug":"event-2","title":"Event 2","extra":"(nested)"}']);
   });
 
+  it('rejects an event with many invalid parts once, with their number', async () => {
+    server.events = [
+      simpleEvent(1, { markets: Array.from({ length: 5_000 }, () => 0), tags: [null] }),
+      simpleEvent(2, { markets: Array.from({ length: 10_001 }, () => 0) }),
+    ];
+    const { source, rejected } = setUp();
+    const rows = await rowsOf(source.load(stop.signal));
+    expect(rows.map(rowKey)).toEqual(['event:1', 'event:2']);
+    expect(rejected).toEqual([
+      '5001 faults: tag: not an object; market of event 1: not an object',
+      'event markets has more than 10000 entries',
+    ]);
+  });
+
+  it('takes a page far longer than requested for a fault of the service', async () => {
+    server.faults.push({ status: 200, body: `[${Array.from({ length: 501 }, () => 0).join(',')}]` });
+    server.tags = [{ id: '1', slug: 'a', label: 'A' }];
+    const { source, rejected, counts } = setUp();
+    expect((await rowsOf(source.load(stop.signal))).map(rowKey)).toEqual(['tag:1']);
+    expect([rejected, counts.gamma_hydration_parse_errors]).toEqual([[], 1]);
+  });
+
   it('stops at a repeated cursor', async () => {
     server.faults.push(
       { status: 200, body: '[]' },

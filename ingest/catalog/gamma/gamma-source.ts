@@ -1,7 +1,7 @@
 import { RetryableError } from '../../../infra/errors.js';
 import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
-import { payloadOf } from '../../shared/dead-letters.js';
+import { joinReasons, payloadOf } from '../../shared/dead-letters.js';
 import { pause } from '../../shared/pause.js';
 import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
 import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
@@ -53,6 +53,8 @@ const defaults: GammaTimes = {
 const EVENTS_PER_PAGE = 100;
 const SERIES_PER_PAGE = 50;
 const TAGS_PER_PAGE = 100;
+/** Invalid parts of an event that are rejected one by one; an event with more is rejected once, with their number. */
+const MAX_REJECTED_PARTS = 20;
 const SLUGS_PER_REQUEST = 20;
 const MAX_UPDATED_PAGES = 20;
 /** An update may become visible shortly after its `updatedAt` time. */
@@ -100,7 +102,9 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   const decodeEvents = (raws: readonly unknown[]): CatalogRow[] =>
     raws.flatMap((raw) => {
       const decoded = decodeEvent(raw);
-      for (const { reason, raw: part } of decoded.invalid) reject(reason, part);
+      if (decoded.invalid.length > MAX_REJECTED_PARTS) {
+        reject(joinReasons(decoded.invalid.map(({ reason }) => reason)), raw);
+      } else for (const { reason, raw: part } of decoded.invalid) reject(reason, part);
       if (decoded.withoutCondition > 0) skipped.inc(decoded.withoutCondition);
       return decoded.rows.filter((row) => {
         if (row.kind === 'catalog_market') checkIds(row.value);

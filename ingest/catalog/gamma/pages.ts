@@ -4,9 +4,20 @@ import type { GammaClient, Query } from './client.js';
 /** Page limit: more pages mean that the list does not end. */
 const MAX_PAGES = 20_000;
 
+/** A page with more rows than this multiple of the requested limit is no page. */
+const MAX_EXCESS = 10;
+
 /** A response whose shape is not the documented one. */
 export class GammaShapeError extends Error {
   override name = 'GammaShapeError';
+}
+
+/** The rows of a page. Throws GammaShapeError when the value is not a list of about the requested length. */
+function rowsOf(value: unknown, what: string, limit: number): readonly unknown[] {
+  if (!Array.isArray(value)) throw new GammaShapeError(`${what} is not a list`);
+  if (value.length > limit * MAX_EXCESS)
+    throw new GammaShapeError(`${what} has ${value.length} rows instead of ${limit}`);
+  return value;
 }
 
 /**
@@ -25,9 +36,8 @@ export async function* keysetPages(
       ...(cursor === null ? [] : [['after_cursor', cursor] as const]),
     ];
     const response = await client.get(options.path, query, options.signal);
-    const rows = isObject(response) ? response[options.member] : undefined;
-    if (!isObject(response) || !Array.isArray(rows))
-      throw new GammaShapeError(`${options.path}: no ${options.member} in the response`);
+    if (!isObject(response)) throw new GammaShapeError(`${options.path}: no ${options.member} in the response`);
+    const rows = rowsOf(response[options.member], `${options.path}: ${options.member} of the response`, options.limit);
     if (rows.length > 0) yield rows;
     const next = response.next_cursor;
     if (typeof next !== 'string' || next === '' || seen.has(next)) return;
@@ -49,10 +59,10 @@ export async function* offsetPages(
   let firstId: string | null = null;
   for (let page = 0; page < options.maxPages; page++) {
     const query: Query = [...options.query, ['limit', String(options.limit)], ['offset', String(offset)]];
-    const rows = await client.get(options.path, query, options.signal);
-    if (!Array.isArray(rows)) throw new GammaShapeError(`${options.path}: the response is not a list`);
+    const response = await client.get(options.path, query, options.signal);
+    const rows = rowsOf(response, `${options.path}: the response`, options.limit);
     if (rows.length === 0) return;
-    const [first] = rows as readonly unknown[];
+    const [first] = rows;
     const id = isObject(first) ? optionalText(first.id) : null;
     if (id !== null && id === firstId) return;
     firstId = id;
