@@ -88,7 +88,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       count: fc.constant(0),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), checkout, tenths }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('refund' as const), checkout, tenths, failed: tenths }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -166,7 +166,7 @@ describe('the ledger of an account', () => {
                     account_id,
                     checkout_id: `checkout ${one.checkout}`,
                     refunded_cents: countOf(one.checkout) * 200 * one.tenths,
-                    failed_cents: 0,
+                    failed_cents: one.do === 'refund' ? countOf(one.checkout) * 200 * one.failed : 0,
                     reason: one.do === 'refund' ? 'refund' : one.reason,
                     dispute_id: one.do === 'refund' ? null : `dispute ${one.dispute}`,
                     occurred_at_ms: nowMs,

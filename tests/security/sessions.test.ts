@@ -249,6 +249,21 @@ describe('guesses', () => {
     expect(refused).toEqual(Array.from({ length: 30 - 20 - 2 }, () => 'overloaded'));
   });
 });
+it('a name of a key has something to see, and no half characters or marks of text direction', async () => {
+  const { user } = await known();
+  const rename = async (name: string) => {
+    const { status, body } = await user.send('PATCH', `/v1/account/keys/${'0'.repeat(16)}`, { name });
+    return [status, (body as { error: string }).error];
+  };
+  for (const name of ['', ' ', '\u200b', '\u00a0\u2060'])
+    expect([name, ...(await rename(name))]).toEqual([name, 400, 'Invalid name. Use at least 1 character.']);
+  for (const name of ['a\u0000', '\u202egnp.exe', 'a\u2066b', '\ud800', 'a\udfffb'])
+    expect([name, ...(await rename(name))]).toEqual([name, 400, 'Invalid name. Control characters are not allowed.']);
+  // The joiner of an emoji, and scripts from right to left, are parts of names.
+  for (const name of ['\u{1f469}\u200d\u{1f680}', '\u05de\u05e4\u05ea\u05d7', ` ${'x'.repeat(100)} `])
+    expect([name, ...(await rename(name))]).toEqual([name, 404, 'Key not found.']);
+});
+
 it('requests that the deletion of their account overtakes are not signed in', async () => {
   const { email, user } = await known();
   const [deleted, set] = await Promise.all([

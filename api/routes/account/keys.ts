@@ -4,6 +4,7 @@ import { keyIdOf } from '../../../infra/usage/usage-recorder.js';
 import { displayedKeyPrefix, hashKey, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import type { Key, Outcome } from '../../../schemas/types.gen.js';
 import { type Decide, unexpectedRejection } from '../../accounts/decide.js';
+import { keyName } from '../../accounts/key-name.js';
 import { userAuthor } from '../../auth/sessions.js';
 import { ApiError, notFound } from '../../errors/failure.js';
 import { jsonBody } from '../../http/json-body.js';
@@ -11,7 +12,6 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { requireSession } from '../auth/sessions.js';
 
-const MAX_NAME = 100;
 const MAX_GRACE_S = 7 * 86_400;
 
 const keySchema = z.object({
@@ -30,12 +30,11 @@ const keySchema = z.object({
 });
 const newKeySchema = z.object({ id: z.string(), name: z.string(), api_key: z.string() });
 
-const nameField = z
-  .string({ error: 'Invalid name. Use a string.' })
-  .trim()
-  .min(1, 'Invalid name. Use at least 1 character.')
-  .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
-  .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.');
+const NO_NAME = 'Invalid name. Use at least 1 character.';
+const nameField = keyName
+  .min(1, NO_NAME)
+  // White space and invisible characters alone are no name that a list can show.
+  .refine((text) => /[^\p{Z}\p{C}]/u.test(text), NO_NAME);
 const params = z.object({
   id: z
     .string()

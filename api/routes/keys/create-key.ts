@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { displayedKeyPrefix, hashKey, hashNetwork, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import { commonLimits, plans } from '../../../schemas/plans.js';
 import type { Decide } from '../../accounts/decide.js';
+import { keyName } from '../../accounts/key-name.js';
 import { clientNetwork } from '../../auth/client-ip.js';
 import { ApiError } from '../../errors/failure.js';
 import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 
-const MAX_NAME = 100;
 const MAX_REMEMBERED_NETWORKS = 100_000;
 const DAY_MS = 86_400_000;
 const REJECTION_TEXT = `Too many key generation requests. Max ${commonLimits.freeKeysPerIpAndUtcDay} per day.`;
@@ -21,12 +21,7 @@ export interface CreateKeyDeps {
 }
 
 const bodySchema = jsonBody({
-  name: z
-    .string({ error: 'Invalid name. Use a string.' })
-    .max(MAX_NAME, `Invalid name. Max ${MAX_NAME} characters.`)
-    .refine((text) => !/\p{Cc}/u.test(text), 'Invalid name. Control characters are not allowed.')
-    .nullish()
-    .meta({ description: 'Label of the key. Default `unnamed`.' }),
+  name: keyName.nullish().meta({ description: 'Label of the key. Default `unnamed`.' }),
 }).optional();
 
 /** Networks that have used their daily quota: rejected without a command. Only a shortcut: the accounts processor decides. */
@@ -85,7 +80,7 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
       },
     },
     async handler({ body }, context) {
-      const label = body?.name?.trim() ?? '';
+      const label = body?.name ?? '';
       const name = label === '' ? 'unnamed' : label;
       const ipHash = hashNetwork(clientNetwork(context.clientIp), deps.addressSecret);
       const utcDay = new Date(context.nowMs).toISOString().slice(0, 10);

@@ -8,7 +8,7 @@ export const ALLOWANCE = 10;
 /** What happens to an account, in units. */
 export type Step =
   | { do: 'start' | 'complete' | 'wrong amount' | 'expire'; checkout: number; count: number }
-  | { do: 'refund'; checkout: number; tenths: number }
+  | { do: 'refund'; checkout: number; tenths: number; failed: number }
   | {
       do: 'dispute';
       checkout: number;
@@ -35,7 +35,7 @@ export function tokenModel() {
   const tokens: Token[] = [];
   const checkouts = new Map<
     number,
-    { count: number; paid: boolean; refunded: number; disputes: Map<number, [string, number]> }
+    { count: number; paid: boolean; refunded: number; failed: number; disputes: Map<number, [string, number]> }
   >();
   const courtesies = new Set<number>();
   const periods = new Map<number, { used: number; charged: number }>();
@@ -51,7 +51,7 @@ export function tokenModel() {
   const giveBack = (n: number, nowMs: number) => {
     const checkout = checkouts.get(n);
     if (checkout?.paid !== true) return;
-    let tenths = checkout.refunded;
+    let tenths = Math.max(0, checkout.refunded - checkout.failed);
     for (const [status, part] of checkout.disputes.values()) if (status !== 'dispute_won') tenths += part;
     const due = checkout.count * Math.min(10, tenths);
     const mine = tokens.filter(({ grant }) => grant === `checkout ${n}`);
@@ -69,7 +69,13 @@ export function tokenModel() {
         case 'start': {
           const open = [...checkouts.values()].length;
           if (!checkouts.has(step.checkout) && open < 10)
-            checkouts.set(step.checkout, { count: step.count, paid: false, refunded: 0, disputes: new Map() });
+            checkouts.set(step.checkout, {
+              count: step.count,
+              paid: false,
+              refunded: 0,
+              failed: 0,
+              disputes: new Map(),
+            });
           break;
         }
         case 'complete': {
@@ -85,6 +91,7 @@ export function tokenModel() {
           const checkout = checkouts.get(step.checkout);
           if (checkout === undefined) break;
           checkout.refunded = Math.max(checkout.refunded, step.tenths);
+          checkout.failed = Math.max(checkout.failed, step.failed);
           sweep(nowMs);
           giveBack(step.checkout, nowMs);
           break;
