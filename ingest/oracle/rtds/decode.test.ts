@@ -136,6 +136,7 @@ describe('decodeFrame', () => {
   it('names the status and the message of a rejection', () => {
     const frame = decodeFrame('{"statusCode":400,"body":{"message":"bad filter"}}', now);
     expect(frame.errors).toEqual(['No topic: 400 bad filter']);
+    expect(decodeFrame(`{"message":"${'x'.repeat(500_000)}"}`, now).errors[0]?.length).toBeLessThan(300);
   });
 
   it('never throws', () => {

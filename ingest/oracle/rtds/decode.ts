@@ -130,7 +130,10 @@ function badFrame(reason: string): DecodedFrame {
 /** The service responds to a rejected frame with a status code and a message. Other types are left out: writing them as text can fail. */
 function describeRejection({ statusCode, message, body }: Record<string, unknown>): string {
   const texts = [statusCode, message, isObject(body) ? body.message : body];
-  return texts.filter((part) => typeof part === 'string' || typeof part === 'number').join(' ');
+  return texts
+    .filter((part) => typeof part === 'string' || typeof part === 'number')
+    .join(' ')
+    .slice(0, 200);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
