@@ -13,7 +13,10 @@ export interface FeatureLimit {
   readonly message: (retryAtS: number) => string;
 }
 
-/** Counts one request of the caller's key. Throws ApiError when the limit is reached. */
+/**
+ * Counts one request of the caller's key, and of its account, which has as much as all keys of its plan: revoking keys and creating others adds nothing.
+ * Throws ApiError when a limit is reached.
+ */
 export async function enforceFeatureLimit(
   store: RateLimitStore,
   limit: FeatureLimit,
@@ -21,20 +24,23 @@ export async function enforceFeatureLimit(
   /** Further headers of a rejection. */
   headers?: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const bucket = {
-    key: `${limit.name}:${request.caller?.limitKeyHash ?? ''}`,
-    limit: limit.requests,
-    windowMs: limit.windowMs,
+  const { caller, nowMs } = request;
+  const { windowMs } = limit;
+  const take = async (key: string, requests: number): Promise<void> => {
+    const { allowed, states } = await store.take([{ key, limit: requests, windowMs }], nowMs);
+    if (allowed) return;
+    const retryAtMs = states[0]?.resetMs ?? nowMs + windowMs;
+    throw new ApiError({
+      kind: 'rate_limited',
+      retryAtMs,
+      nowMs,
+      limitPerMinute: limit.requests,
+      message: limit.message(Math.ceil(retryAtMs / 1000)),
+      ...(headers === undefined ? {} : { headers }),
+    });
   };
-  const { allowed, states } = await store.take([bucket], request.nowMs);
-  if (allowed) return;
-  const retryAtMs = states[0]?.resetMs ?? request.nowMs + limit.windowMs;
-  throw new ApiError({
-    kind: 'rate_limited',
-    retryAtMs,
-    nowMs: request.nowMs,
-    limitPerMinute: limit.requests,
-    message: limit.message(Math.ceil(retryAtMs / 1000)),
-    ...(headers === undefined ? {} : { headers }),
-  });
+  await take(`${limit.name}:${caller?.limitKeyHash ?? ''}`, limit.requests);
+  // After the key's own: only then does a request that its key rejects leave the other keys their part.
+  const keys = Math.max(1, caller?.terms.apiKeys ?? 1);
+  await take(`${limit.name}-keys:${caller?.accountId ?? ''}`, limit.requests * keys);
 }

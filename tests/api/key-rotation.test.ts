@@ -47,3 +47,15 @@ it('a rotation neither resets nor doubles what was used in a window, and the old
   expect((await api.get('/v1/crypto/series', first.api_key)).status).toBe(403);
   expect((await api.get('/v1/crypto/series', third.api_key)).status).toBe(200);
 });
+
+it('revoking keys and creating others gives an account no more than the keys of its plan together', async () => {
+  const { user: other } = await signInWithPlan(api, 'creating@desk.example', 'starter');
+  const statuses: number[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const { body } = await other.send('POST', '/v1/account/keys', { name: `bot ${n}` });
+    const { id, api_key: key } = body as NewKey;
+    statuses.push((await api.get(`/v2/copy-pnl/0x${'a1'.repeat(20)}`, key)).status);
+    expect((await other.send('DELETE', `/v1/account/keys/${id}`)).status).toBe(200);
+  }
+  expect(statuses).toEqual([200, 200, 200, 429, 429]);
+});
