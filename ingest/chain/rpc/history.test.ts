@@ -151,16 +151,18 @@ describe('history over a node with limits', () => {
     expect(await historyOf(source, 0, 29)).toHaveLength(30);
   });
 
-  it.each([400, 413, 500])(
-    'divides a batch that the node rejects with %i, and sends smaller ones from then on',
-    async (status) => {
-      const fake = await node({ length: 60, logsAt: () => 1, batchLimit: { calls: 10, status } });
-      const { source } = sourceOf(fake, { ranges: { startBlocks: 30, maxBlocks: 30, inFlight: 1 } });
-      expect(await historyOf(source, 0, 59)).toHaveLength(60);
-      // A range with its last header, its headers, the next range, its headers in parts.
-      expect(fake.batches).toEqual([2, 30, 15, 7, 8, 15, 7, 8, 2, 7, 7, 7, 7, 2]);
-    },
-  );
+  it.each([
+    [400, [7, 7, 7, 7, 2]],
+    [413, [7, 7, 7, 7, 2]],
+    // May have had another reason than the size, so that the size grows again.
+    [500, [7, 8, 9, 6]],
+  ])('divides a batch that the node rejects with %i, and sends smaller ones from then on', async (status, next) => {
+    const fake = await node({ length: 60, logsAt: () => 1, batchLimit: { calls: 10, status } });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 30, maxBlocks: 30, inFlight: 1 } });
+    expect(await historyOf(source, 0, 59)).toHaveLength(60);
+    // A range with its last header, its headers, the next range, its headers in parts.
+    expect(fake.batches).toEqual([2, 30, 15, 7, 8, 15, 7, 8, 2, ...next]);
+  });
 
   it('sends single requests to a node that rejects every batch with 400', async () => {
     const fake = await node({ length: 30, logsAt: () => 1, batchLimit: { calls: 1, status: 400 } });

@@ -51,7 +51,9 @@ export function createRpcClient(options: {
   const { host, pathname, search } = new URL(options.url);
   const secret = `${pathname}${search}`;
   /** Halved when the node accepts only smaller batches. */
-  let batchSize = options.batchSize ?? 50;
+  let maxBatchSize = options.batchSize ?? 50;
+  /** Halved also at 500, which may have another reason: it grows again with each batch that succeeds. */
+  let batchSize = maxBatchSize;
   const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: maxResponseBytes, timeout: 0 });
   const requests = options.metrics.counter('chain_rpc_requests_total', 'JSON-RPC requests', ['method']);
   const errors = options.metrics.counter('chain_rpc_errors_total', 'Failed JSON-RPC requests', ['method', 'kind']);
@@ -160,8 +162,10 @@ export function createRpcClient(options: {
         out.push(reply);
       }
     }
+    const { status } = failure.facts;
     if (half > 1) batchSize = Math.min(batchSize, half);
-    else if (failure.facts.status === 400) batching = false;
+    if (half > 1 && status !== 500) maxBatchSize = Math.min(maxBatchSize, half);
+    if (half <= 1 && status === 400) batching = false;
     return out;
   };
   const together = async (calls: readonly RpcCall[]): Promise<unknown[]> => {
@@ -207,8 +211,10 @@ export function createRpcClient(options: {
         let part = calls.slice(0, batchSize);
         part.length > 0;
         part = calls.slice(out.length, out.length + batchSize)
-      )
+      ) {
         for (const reply of await (batching ? together(part) : settled(part))) out.push(reply);
+        if (part.length === batchSize) batchSize = Math.min(maxBatchSize, batchSize + 1);
+      }
       return out;
     },
     close() {

@@ -74,10 +74,13 @@ export function createLiveFeed(deps: {
     const stop = new AbortController();
     const signal = AbortSignal.any([outer, stop.signal]);
     let finalized = -1;
-    const delivered = new Set<Hex>();
-    const markDelivered = (hash: Hex) => {
-      delivered.add(hash);
-      for (const oldest of delivered) {
+    /** Newest delivered hash by block number: after a reorganisation and back, the first branch is new again. */
+    const delivered = new Map<number, Hex>();
+    const isRepeated = ({ number, hash }: { number: number; hash: Hex }) => delivered.get(number) === hash;
+    const markDelivered = ({ number, hash }: { number: number; hash: Hex }) => {
+      delivered.delete(number);
+      delivered.set(number, hash);
+      for (const oldest of delivered.keys()) {
         if (delivered.size <= MAX_DELIVERED) break;
         delivered.delete(oldest);
       }
@@ -133,7 +136,7 @@ export function createLiveFeed(deps: {
       const work = async () => {
         for (let next = heads.shift(); next !== undefined && !signal.aborted; next = heads.shift()) {
           const { header, seenAtMs } = next;
-          if (delivered.has(header.hash)) {
+          if (isRepeated(header)) {
             await readFinality(header.number);
             continue;
           }
@@ -144,7 +147,7 @@ export function createLiveFeed(deps: {
               logger.warn({ block: header.number }, 'the node announced a block it does not have');
               continue;
             }
-            markDelivered(block.hash);
+            markDelivered(block);
             queue.push({ type: 'head', block, seenAtMs });
             if (!healthy) queue.push({ type: 'connected', connected: true, detail: `connected to ${host}` });
             healthy = true;
@@ -159,7 +162,7 @@ export function createLiveFeed(deps: {
       };
       const onHeader = (header: Header) => {
         const seenAtMs = now();
-        if (!delivered.has(header.hash)) {
+        if (!isRepeated(header)) {
           received += 1;
           lastHeadMs = seenAtMs;
         }

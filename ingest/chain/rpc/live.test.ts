@@ -121,6 +121,23 @@ describe('live', () => {
     await live.until(() => live.heads().includes(3));
   });
 
+  it('sends a head again after a reorganisation and back', async () => {
+    const fake = await node({ length: 3 });
+    const live = listen(sourceOf(fake).source);
+    await live.until(() => live.heads().includes(2));
+    const [first] = fake.blocks.slice(-1);
+    fake.fork(1);
+    fake.announce(fake.mine());
+    await live.until(() => live.heads().length === 2);
+    fake.fork(1);
+    if (first !== undefined) fake.blocks.push(first);
+    if (first !== undefined) fake.announce(first);
+    await live.until(() => live.heads().length === 3);
+    const hashes = live.events.flatMap((event) => (event.type === 'head' ? [event.block.hash] : []));
+    expect(hashes[2]).toBe(first?.hash);
+    expect(hashes[1]).not.toBe(first?.hash);
+  });
+
   it('requests the head when a log arrives before its head', async () => {
     const fake = await node({ length: 3 });
     const live = listen(sourceOf(fake, { live: { hintDelayMs: 5 } }).source);
