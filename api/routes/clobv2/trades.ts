@@ -25,7 +25,8 @@ import {
 
 const LAST_VERSION = 255;
 const versions = { min: FIRST_VERSION, max: LAST_VERSION };
-const source = z.literal(SOURCE);
+const pageFields = { source: z.literal(SOURCE), count: z.int(), offset: z.int(), pagination: paginationSchema };
+const examplePage = { source: SOURCE, count: 1, offset: 0, pagination: paginationOf({ limit: 100, offset: 0 }, null) };
 const cursor = cursorText('`pagination.next_cursor` of the previous page. New rows do not shift the pages.');
 const exampleCursor = (endpoint: string) =>
   cursorsOf(logPositionCursor, { endpoint, order: 'desc' }).write({ blockNumber: 91000001, logIndex: 77 });
@@ -71,7 +72,12 @@ export function createClobTrades({ fills, titleOf: titleOfToken, withTitles }: R
     aliases: { ...timeRangeAliases('start', 'end'), min_total: 'min_usd' },
     success: {
       description: 'A page of fills',
-      schema: z.object({ count: z.int(), source, pagination: paginationSchema, trades: z.array(titledFillSchema) }),
+      schema: z.object({
+        count: z.int(),
+        source: z.literal(SOURCE),
+        pagination: paginationSchema,
+        trades: z.array(titledFillSchema),
+      }),
       example: {
         count: 1,
         source: SOURCE,
@@ -106,20 +112,10 @@ export function createClobTrades({ fills, titleOf: titleOfToken, withTitles }: R
     query: listQuery,
     success: {
       description: 'A page of fills',
-      schema: z.object({
-        wallet: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
-        pagination: paginationSchema,
-        trades: z.array(titledFillSchema),
-      }),
+      schema: z.object({ wallet: z.string(), ...pageFields, trades: z.array(titledFillSchema) }),
       example: {
         wallet: exampleFill.maker,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
-        pagination: paginationOf({ limit: 100, offset: 0 }, null),
+        ...examplePage,
         trades: [titledFillFrom(exampleFill, true, exampleTitle)],
       },
     },
@@ -150,19 +146,13 @@ export function createClobTrades({ fills, titleOf: titleOfToken, withTitles }: R
       description: 'A page of fills; empty for an unknown token',
       schema: z.object({
         token_id: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
-        pagination: paginationSchema,
+        ...pageFields,
         ...hoisted,
         trades: z.array(fillSchema),
       }),
       example: {
         token_id: exampleFill.token_id,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
-        pagination: paginationOf({ limit: 100, offset: 0 }, null),
+        ...examplePage,
         ...hoist(exampleFill, exampleTitle),
         trades: [fillFrom(exampleFill, false)],
       },

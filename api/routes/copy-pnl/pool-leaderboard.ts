@@ -4,7 +4,8 @@ import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import type { PoolScoresReader } from '../../copy-pnl/pool-scores.js';
 import { sortKeyNames } from '../../copy-pnl/pool-scores.sql.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
-import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
+import { EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { named } from '../../http/named-params.js';
 import { choiceParam, integerFrom, integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
@@ -51,10 +52,7 @@ const query = z.object({
     max: Number.MAX_SAFE_INTEGER,
     documentedMax: false,
   }).default(0),
-  exclude_toxic: flagParam({
-    description: 'Leaves out wallets with a rate above 15. Default false.',
-    invalid: 'Invalid exclude_toxic. Use: true, false',
-  }).default(false),
+  exclude_toxic: named.flag('exclude_toxic', 'Leaves out wallets with a rate above 15. Default false.').default(false),
 });
 
 /** GET /v2/copy-pnl/leaderboard: the scored wallets of the caller's pool in one period, sorted, filtered and paged. */

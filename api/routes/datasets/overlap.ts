@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatFixed, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
-import { choiceParam, integerParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
@@ -109,11 +110,7 @@ export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
         description: 'Only fills before this time, Unix seconds.',
         invalid: 'Invalid before. Use Unix seconds',
       }).optional(),
-      sort: choiceParam({
-        values: overlapSorts,
-        description: 'Sort key, highest first. Default: volume.',
-        invalid: `Invalid sort. Use: ${overlapSorts.join(', ')}`,
-      }).optional(),
+      sort: named.choice('sort', overlapSorts, 'Sort key, highest first. Default: volume.').optional(),
       limit: integerParam({
         min: 1,
         max: MAX_LIMIT,

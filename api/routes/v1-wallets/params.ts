@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
-import { offsetParam } from '../../http/chain-params.js';
-import { integerParam, slugParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { slugParam } from '../../http/params.js';
 import { cursorText } from '../../pagination/cursor.js';
 import { v1Route } from '../v1-route.js';
 
@@ -23,20 +23,7 @@ const MAX_OFFSET = 100_000;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
 /** Paging parameters of the /v1 lists. */
-export const paging = {
-  limit: integerParam({
-    description: 'Rows per page. Default 100; values over 500 are clamped to 500.',
-    invalid: 'Invalid limit. Use a whole number, 1 or more',
-    min: 1,
-    max: 500,
-    clamp: true,
-  }).default(100),
-  offset: offsetParam({
-    invalid: 'Invalid offset. Use a whole number, 0 or more',
-    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
-    max: MAX_OFFSET,
-  }).default(0),
-};
+export const paging = { limit: named.limit(500, 100), offset: named.offset(MAX_OFFSET) };
 
 /** Parameter and field with which the next page is requested. */
 export const cursor = cursorText('`next_cursor` of the previous page. New rows do not shift the pages.');

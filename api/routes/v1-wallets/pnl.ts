@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
-import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
-import { choiceParam } from '../../http/params.js';
+import { EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { named } from '../../http/named-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Period } from '../../pnl-series/series.js';
 import type { Readers } from '../../readers.js';
@@ -30,13 +30,9 @@ export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
     summary: 'PnL of a wallet over time',
     description:
       'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. A past point values each token at its settlement price if the market was resolved by then, otherwise at the last trade of the full hours before it on either outcome of the market, and at cost without one: order book and catalogue quotes of the past are not stored. The newest point uses the current prices of the other endpoints (settlement, fresh mid, last fill or catalogue quote), so it can differ from the point before it although nothing was traded. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
-    params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
+    params: z.object({ wallet: named.wallet }),
     query: z.object({
-      period: choiceParam({
-        description: 'Default 1M.',
-        invalid: 'Invalid period. Use: 1D, 1W, 1M, ALL',
-        values: ['1D', '1W', '1M', 'ALL'],
-      }).default('1M'),
+      period: named.choice('period', ['1D', '1W', '1M', 'ALL'], 'Default 1M.').default('1M'),
     }),
     success: {
       description: 'Oldest first; empty for a wallet that never traded',

@@ -3,9 +3,10 @@ import { divide, moneyToNumber, priceNumber, ratio } from '../../../schemas/prim
 import { venueTokenPairs } from '../../../schemas/primitives/venue-tokens.js';
 import type { Cached } from '../../cache/response-cache.js';
 import { oppositeTokenOf } from '../../catalog/metadata.js';
-import { flagParam, hashParam, usdParam, walletParam } from '../../http/chain-params.js';
+import { hashParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
-import { choiceParam, requiredText } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { rankedPage } from '../../pagination/ranked-page.js';
 import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
@@ -139,16 +140,9 @@ const filters = z.object({
     .transform((text): Sort => sortNames.find((name) => name === text.toUpperCase()) ?? 'TOKENS')
     .default('TOKENS')
     .meta({ type: 'string', enum: [...sortNames], description: 'Default TOKENS; unknown values count as TOKENS.' }),
-  sortDirection: choiceParam({
-    description: 'Default DESC.',
-    invalid: 'Invalid sortDirection. Use: ASC, DESC',
-    values: ['ASC', 'DESC'],
-  }).default('DESC'),
+  sortDirection: named.sortDirection,
   sizeThreshold: usdParam({ description: 'Smallest size. Default 0.', invalid: 'Invalid sizeThreshold' }).default(0n),
-  redeemable: flagParam({
-    description: 'true: only resolved markets; false: only open markets.',
-    invalid: 'Invalid redeemable. Use: true, false',
-  }).optional(),
+  redeemable: named.flag('redeemable', 'true: only resolved markets; false: only open markets.').optional(),
   condition_id: hashParam({ description: 'Only this market.', invalid: 'Invalid condition_id' }).optional(),
 });
 const query = filters.extend(paging);
@@ -229,7 +223,7 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
     path: WALLET_PATH,
     reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
-    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
+    params: z.object({ addr: named.wallet }),
     query: query.extend({ cursor }),
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query: given }) {

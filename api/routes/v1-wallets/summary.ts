@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
-import { EXAMPLE_WALLET, walletParam } from '../../http/chain-params.js';
+import { EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { named } from '../../http/named-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
 import { currentPnlOfPositionSql } from '../../pnl-series/current-pnl.sql.js';
@@ -121,7 +122,7 @@ export const createWalletSummaryRoute = ({ tables, pnl, cache }: Readers): Route
     reads: ['positions', 'fills', 'pnl', 'catalog'],
     summary: 'Profit, volume, fees and open positions of a wallet',
     description: 'Without combos; zeros for a wallet without history.',
-    params: z.object({ wallet: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
+    params: z.object({ wallet: named.wallet }),
     success: {
       description: 'The sums',
       schema,

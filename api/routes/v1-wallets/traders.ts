@@ -3,9 +3,10 @@ import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
-import { flagParam, hashParam, usdParam } from '../../http/chain-params.js';
+import { hashParam, usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
-import { choiceParam, integerParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { integerParam } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
@@ -131,9 +132,7 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
     summary: 'Top traders of a market',
     description:
       'Current and former holders per outcome. limit, offset and next_cursor apply per outcome; PnL is before fees.',
-    params: z.object({
-      id: marketId,
-    }),
+    params: z.object({ id: marketId }),
     query: z.object({
       limit: integerParam({
         description: `Rows per outcome. Default ${DEFAULT_ROWS}.`,
@@ -143,26 +142,24 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
       }).default(DEFAULT_ROWS),
       offset: paging.offset,
       cursor,
-      sortBy: choiceParam({
-        description: 'Default TOTAL_PNL. TOKENS is SIZE, TOTAL_VALUE is CURRENT_VALUE.',
-        invalid: `Invalid sortBy. Use: ${sortNames.join(', ')}`,
-        values: sortNames,
-      }).default('TOTAL_PNL'),
-      sortDirection: choiceParam({
-        description: 'Default DESC.',
-        invalid: 'Invalid sortDirection. Use: ASC, DESC',
-        values: ['ASC', 'DESC'],
-      }).default('DESC'),
-      status: choiceParam({
-        description: 'OPEN: shares held, whether the market is settled or not; CLOSED: none left. Default ALL.',
-        invalid: 'Invalid status. Use: OPEN, CLOSED, ALL',
-        values: ['OPEN', 'CLOSED', 'ALL'],
-      }).default('ALL'),
+      sortBy: named
+        .choice('sortBy', sortNames, 'Default TOTAL_PNL. TOKENS is SIZE, TOTAL_VALUE is CURRENT_VALUE.')
+        .default('TOTAL_PNL'),
+      sortDirection: named.sortDirection,
+      status: named
+        .choice(
+          'status',
+          ['OPEN', 'CLOSED', 'ALL'],
+          'OPEN: shares held, whether the market is settled or not; CLOSED: none left. Default ALL.',
+        )
+        .default('ALL'),
       min_size: usdParam({ description: 'Smallest size.', invalid: 'Invalid min_size' }).optional(),
-      includeTrades: flagParam({
-        description: `Adds firstTradeAt and lastTradeAt; ${commonLimits.includeTradesPerMinutePerKey} requests per minute and key.`,
-        invalid: 'Invalid includeTrades. Use: true, false',
-      }).default(false),
+      includeTrades: named
+        .flag(
+          'includeTrades',
+          `Adds firstTradeAt and lastTradeAt; ${commonLimits.includeTradesPerMinutePerKey} requests per minute and key.`,
+        )
+        .default(false),
       user: z
         .string()
         .meta({ description: `Only these wallets: up to ${commonLimits.topTradersMaxUsers}, comma-separated.` })

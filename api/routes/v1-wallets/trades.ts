@@ -5,9 +5,10 @@ import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
 import type { TokenTitle } from '../../fills/titles.js';
 import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields.js';
-import { hashParam, walletParam } from '../../http/chain-params.js';
+import { hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
-import { choiceParam, requiredText } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { requiredText } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { logPositionCursor } from '../../pagination/cursor.js';
 import { cursorPage } from '../../pagination/list-page.js';
@@ -166,7 +167,7 @@ export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): r
     path: WALLET_PATH,
     reads: ['fills', 'catalog'],
     summary: 'Trades of a wallet, newest first',
-    params: z.object({ addr: walletParam({ invalid: 'Invalid wallet', echo: true }) }),
+    params: z.object({ addr: named.wallet }),
     query: z.object({ ...paging, cursor }),
     success: { description: 'A page of trades', schema: listSchema, example: exampleList },
     async handler({ params: { addr }, query }) {
@@ -181,19 +182,13 @@ export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): r
     reads: ['fills', 'catalog'],
     summary: 'Trades of a market, newest first',
     description: 'All outcomes, both sides of each match.',
-    params: z.object({
-      id: marketId,
-    }),
+    params: z.object({ id: marketId }),
     query: z.object({
       user: z
         .string()
         .meta({ description: `Only these wallets: up to ${MAX_WALLETS}, comma-separated.` })
         .optional(),
-      side: choiceParam({
-        description: 'Side of the wallet of the row.',
-        invalid: 'Invalid side. Use: BUY, SELL',
-        values: ['BUY', 'SELL'],
-      }).optional(),
+      side: named.choice('side', ['BUY', 'SELL'], 'Side of the wallet of the row.').optional(),
       ...paging,
       cursor,
     }),

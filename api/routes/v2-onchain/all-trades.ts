@@ -148,17 +148,16 @@ export function createAllTradesRoutes({ fills, cache, nowMs }: Readers, hardCap 
   const common = {
     ...onchain,
     cacheS: CACHE_S,
+    reads: ['fills', 'catalog'],
+    description: `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\`: more rows exist.`,
+    query,
   } as const;
-  const description = `Growth plan and higher. Newest first, at most ${HARD_CAP}; \`partial\`: more rows exist.`;
 
   const wallet = defineRoute({
     ...common,
     path: '/v2/onchain/wallets/{address}/trades/all',
-    reads: ['fills', 'catalog'],
     summary: 'All fills of a wallet at once',
-    description,
     params: z.object({ address: v2.wallet }),
-    query,
     success: {
       description: 'Every fill',
       schema: z.object({ wallet: z.string(), ...commonFields }),
@@ -173,11 +172,8 @@ export function createAllTradesRoutes({ fills, cache, nowMs }: Readers, hardCap 
   const market = defineRoute({
     ...common,
     path: '/v2/onchain/markets/{token_id}/trades/all',
-    reads: ['fills', 'catalog'],
     summary: 'All fills of an outcome token at once',
-    description,
     params: z.object({ token_id: v2.tokenId }),
-    query,
     success: {
       description: 'Every fill',
       schema: z.object({ token_id: z.string(), ...commonFields }),

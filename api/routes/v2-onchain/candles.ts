@@ -6,13 +6,14 @@ import { type Candle, type CandlePage, readCandles } from '../../candles/reader.
 import { badParameter } from '../../errors/failure.js';
 import type { untitled } from '../../fills/titles.js';
 import { marketAliases } from '../../http/aliases.js';
-import { flagParam, hashParam } from '../../http/chain-params.js';
+import { hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
-import { choiceParam, integerParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common as onchain, v2 } from './params.js';
+import { common as onchain, tokensOfMarket, v2 } from './params.js';
 
 const CACHE_S = 300;
 const [MIN_TRADES, MAX_TRADES] = [100, 1_000];
@@ -47,11 +48,7 @@ const candleFrom = (candle: Candle): z.input<typeof candleSchema> => ({
 });
 
 const shape = {
-  resolution: choiceParam({
-    description: 'Default 1h.',
-    invalid: `Invalid resolution. Use: ${names.join(', ')}`,
-    values: names,
-  }).default('1h'),
+  resolution: named.choice('resolution', names, 'Default 1h.').default('1h'),
   limit: integerParam({
     description: `Number of trades, ${MIN_TRADES} to ${MAX_TRADES}; the last bucket is always complete. Default 500.`,
     invalid: 'Invalid limit. Use a whole number, 1 or more',
@@ -59,11 +56,13 @@ const shape = {
     max: MAX_TRADES,
     clamp: true,
   }).default(500),
-  direction: choiceParam({
-    description: 'The newest trades up to the anchor, or the oldest trades from the anchor on. Default before.',
-    invalid: 'Invalid direction. Use: before, after',
-    values: ['before', 'after'],
-  }).default('before'),
+  direction: named
+    .choice(
+      'direction',
+      ['before', 'after'],
+      'The newest trades up to the anchor, or the oldest trades from the anchor on. Default before.',
+    )
+    .default('before'),
   anchor_ts: v2.time('anchor_ts', 'Anchor, Unix seconds; its bucket is complete.').optional(),
   anchor_block: integerParam({
     description: 'Anchor by block; takes precedence over anchor_ts.',
@@ -76,10 +75,9 @@ const shape = {
     description: 'Anchor by the transaction of a trade; takes precedence over the others.',
     invalid: 'Invalid anchor_tx',
   }).optional(),
-  gap_fill: flagParam({
-    description: 'Fill buckets without trades with the previous close. Default false.',
-    invalid: 'Invalid gap_fill. Use: true, false',
-  }).default(false),
+  gap_fill: named
+    .flag('gap_fill', 'Fill buckets without trades with the previous close. Default false.')
+    .default(false),
 };
 /** Further names of a token; they are ANDed with its id. */
 const marketSelectors = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
@@ -188,14 +186,12 @@ export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Rea
   };
 
   /** The token that all given names agree on. Throws ApiError for none and for several. */
-  const outcomeOf = async (tokenId: string | undefined, named: MarketSelectors): Promise<string> => {
+  const outcomeOf = async (tokenId: string | undefined, market: MarketSelectors): Promise<string> => {
     let left: readonly string[] | null = tokenId === undefined ? null : [tokenId];
     let name = 'token_id';
     for (const by of ['condition_id', 'market_slug'] as const) {
-      const value = named[by];
-      if (value === undefined) continue;
-      const found = await fills.tokens(by === 'condition_id' ? { conditionId: value } : { marketSlug: value });
-      if (found === null || found.length === 0) throw badParameter(`${by} not found`);
+      const found = await tokensOfMarket({ fills }, by, market);
+      if (found === null) continue;
       const before = left;
       left = before === null ? found : before.filter((id) => found.includes(id));
       if (left.length === 0) throw badParameter(`${name} is not of this ${by}`);
@@ -232,7 +228,7 @@ export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Rea
     },
   });
 
-  const named = defineRoute({
+  const byQuery = defineRoute({
     ...common,
     path: '/v2/onchain/candles',
     reads: ['fills'],
@@ -248,5 +244,5 @@ export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Rea
     },
   });
 
-  return [one, named];
+  return [one, byQuery];
 }

@@ -33,12 +33,18 @@ import {
 /** Maximum age of a cached list. */
 const LIST_CACHE_S = 60;
 const MAX_ROWS = 1_000;
-const common = {
-  ...onchain,
-  cacheS: LIST_CACHE_S,
-} as const;
 const listQuery = z.object({ limit: v2.limit(MAX_ROWS), cursor: v2.cursor.optional(), offset: v2.offset });
-const source = z.literal(SOURCE);
+const common = { ...onchain, cacheS: LIST_CACHE_S, query: listQuery } as const;
+const ofWallet = { ...common, params: z.object({ address: v2.wallet }) } as const;
+const pageFields = { source: z.literal(SOURCE), count: z.int(), offset: z.int() };
+const examplePage = { source: SOURCE, count: 1, offset: 0 };
+/** Fields of every list of a wallet. */
+const walletFields = { wallet: z.string(), ...pageFields, pagination: paginationSchema };
+const exampleOfWallet = {
+  wallet: exampleFill.maker,
+  ...examplePage,
+  pagination: { limit: 100, has_more: false },
+};
 
 /** The wallet and market lists of /v2/onchain: fills, redemptions, splits, merges and conversions. */
 export function createOnchainLists(readers: Readers): readonly Route[] {
@@ -58,7 +64,7 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     const last = next === null ? undefined : rows.at(-1);
     return {
       rows,
-      offset: page.offset,
+      page: { source: SOURCE, count: rows.length, offset: page.offset },
       pagination: {
         limit: query.limit,
         has_more: next !== null,
@@ -71,28 +77,16 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     cachedPage<FillRow>(name, query, (beyond, page) => fills.fills({ ...filter, beyond }, page));
 
   const walletTrades = defineRoute({
-    ...common,
+    ...ofWallet,
     path: '/v2/onchain/wallets/{address}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of a wallet, newest first',
     description: 'Page with `cursor` or `offset`.',
-    params: z.object({ address: v2.wallet }),
-    query: listQuery,
     success: {
       description: 'A page of fills',
-      schema: z.object({
-        wallet: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
-        pagination: paginationSchema,
-        trades: z.array(walletFillSchema),
-      }),
+      schema: z.object({ ...walletFields, trades: z.array(walletFillSchema) }),
       example: {
-        wallet: exampleFill.maker,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
+        ...exampleOfWallet,
         pagination: { limit: 1, has_more: true, cursor: '1790000200:91000001-77' },
         trades: [walletFillFrom(exampleFill, exampleTitle)],
       },
@@ -100,9 +94,9 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     async handler({ params: { address }, query }) {
       const filter = { ...allFills, wallets: [address] };
       const path = `/v2/onchain/wallets/${address}/trades`;
-      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
+      const { rows, page, pagination, cache } = await fillsPage(path, filter, query);
       const trades = await withTitles(rows, walletFillFrom);
-      return { body: { wallet: address, source: SOURCE, count: trades.length, offset, pagination, trades }, cache };
+      return { body: { wallet: address, ...page, pagination, trades }, cache };
     },
   });
 
@@ -113,14 +107,11 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     summary: 'Fills of an outcome token, newest first',
     description: 'Rows describe the signed order: `side` is always maker. Page with `cursor` or `offset`.',
     params: z.object({ token_id: v2.tokenId }),
-    query: listQuery,
     success: {
       description: 'A page of fills; empty for an unknown token',
       schema: z.object({
         token_id: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
+        ...pageFields,
         ...marketFields,
         ...outcomeFields,
         pagination: paginationSchema,
@@ -128,9 +119,7 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
       }),
       example: {
         token_id: exampleFill.token_id,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
+        ...examplePage,
         ...marketOf(exampleTitle),
         ...outcomeFieldsFrom(exampleFill, exampleTitle),
         pagination: { limit: 100, has_more: false },
@@ -140,14 +129,12 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     async handler({ params: { token_id: id }, query }) {
       const filter = { ...allFills, tokenIds: [id] };
       const path = `/v2/onchain/markets/${id}/trades`;
-      const { rows, offset, pagination, cache } = await fillsPage(path, filter, query);
+      const { rows, page, pagination, cache } = await fillsPage(path, filter, query);
       const title = await titleOf(id);
       return {
         body: {
           token_id: id,
-          source: SOURCE,
-          count: rows.length,
-          offset,
+          ...page,
           ...marketOf(title),
           ...outcomeFieldsFrom(rows[0], title),
           pagination,
@@ -169,30 +156,20 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
   };
 
   const redemptions = defineRoute({
-    ...common,
+    ...ofWallet,
     path: '/v2/onchain/wallets/{address}/redemptions',
     reads: ['wallet_events'],
     summary: 'Redemptions of a wallet, newest first',
     description: '`total_payout` covers this page. Page with `cursor` or `offset`.',
-    params: z.object({ address: v2.wallet }),
-    query: listQuery,
     success: {
       description: 'A page of redemptions',
       schema: z.object({
-        wallet: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
-        pagination: paginationSchema,
+        ...walletFields,
         total_payout: z.number(),
         redemptions: z.array(redemptionSchema),
       }),
       example: {
-        wallet: exampleFill.maker,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
-        pagination: { limit: 100, has_more: false },
+        ...exampleOfWallet,
         total_payout: 80,
         redemptions: [
           {
@@ -209,15 +186,13 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
       },
     },
     async handler({ params: { address }, query }) {
-      const { rows, conditions, offset, pagination, cache } = await eventsPage(address, ['redemption'], query);
+      const { rows, conditions, page, pagination, cache } = await eventsPage(address, ['redemption'], query);
       const found = rows.map((row) => redemptionFrom(row, conditions.get(row.subject_id) as Condition));
       const total = rows.reduce((sum, row) => sum + BigInt(row.amount), 0n);
       return {
         body: {
           wallet: address,
-          source: SOURCE,
-          count: found.length,
-          offset,
+          ...page,
           pagination,
           total_payout: moneyToNumber(total),
           redemptions: found,
@@ -228,32 +203,22 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
   });
 
   const activity = defineRoute({
-    ...common,
+    ...ofWallet,
     path: '/v2/onchain/wallets/{address}/activity',
     reads: ['wallet_events', 'wallet_activity', 'fills'],
     summary: 'Splits, merges and neg-risk conversions of a wallet, newest first',
     description: 'The three counts cover this page. Page with `cursor` or `offset`.',
-    params: z.object({ address: v2.wallet }),
-    query: listQuery,
     success: {
       description: 'A page of events',
       schema: z.object({
-        wallet: z.string(),
-        source,
-        count: z.int(),
-        offset: z.int(),
-        pagination: paginationSchema,
+        ...walletFields,
         splits: z.int(),
         merges: z.int(),
         conversions: z.int(),
         events: z.array(activitySchema),
       }),
       example: {
-        wallet: exampleFill.maker,
-        source: SOURCE,
-        count: 1,
-        offset: 0,
-        pagination: { limit: 100, has_more: false },
+        ...exampleOfWallet,
         splits: 0,
         merges: 0,
         conversions: 1,
@@ -272,15 +237,13 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
     },
     async handler({ params: { address }, query }) {
       const kinds = ['split', 'merge', 'conversion'] as const;
-      const { rows, conditions, offset, pagination, cache } = await eventsPage(address, kinds, query);
+      const { rows, conditions, page, pagination, cache } = await eventsPage(address, kinds, query);
       const questions = await walletEvents.questionCounts(address, rows);
       const of = (kind: WalletEventKind) => rows.filter((row) => row.kind === kind).length;
       return {
         body: {
           wallet: address,
-          source: SOURCE,
-          count: rows.length,
-          offset,
+          ...page,
           pagination,
           splits: of('split'),
           merges: of('merge'),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { type TagRow, tagsSql } from '../../catalog/markets.sql.js';
-import { flagParam } from '../../http/chain-params.js';
 import { sideDocs } from '../../http/field-docs.js';
-import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { integerParam, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { readTokenVolume } from '../../volumes/reader.js';
@@ -95,10 +95,9 @@ export function createOnchainMarketRoutes({ tables, cache, titleOf }: Readers): 
     reads: ['fills', 'catalog'],
     summary: 'Tags of the catalogue',
     query: z.object({
-      details: flagParam({
-        description: 'Return objects with counts and times instead of slugs. Default false.',
-        invalid: 'Invalid details. Use: true, false',
-      }).default(false),
+      details: named
+        .flag('details', 'Return objects with counts and times instead of slugs. Default false.')
+        .default(false),
       prefix: slugParam({ description: 'Only tags with this prefix.', invalid: 'Invalid prefix' }).optional(),
       min_markets: integerParam({
         description: 'Only tags with at least this number of markets.',
@@ -107,18 +106,8 @@ export function createOnchainMarketRoutes({ tables, cache, titleOf }: Readers): 
         max: Number.MAX_SAFE_INTEGER,
         documentedMax: false,
       }).default(0),
-      sort: choiceParam({
-        description: 'Default popularity.',
-        invalid: 'Invalid sort. Use: popularity, alpha',
-        values: ['popularity', 'alpha'],
-      }).default('popularity'),
-      limit: integerParam({
-        description: `Default and maximum ${MAX_TAGS}.`,
-        invalid: 'Invalid limit. Use a whole number, 1 or more',
-        min: 1,
-        max: MAX_TAGS,
-        clamp: true,
-      }).default(MAX_TAGS),
+      sort: named.choice('sort', ['popularity', 'alpha'], 'Default popularity.').default('popularity'),
+      limit: named.limit(MAX_TAGS, MAX_TAGS, `Default and maximum ${MAX_TAGS}.`),
     }),
     success: {
       description: 'Slugs, or objects with `details`',

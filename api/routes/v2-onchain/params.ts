@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { badParameter } from '../../errors/failure.js';
 import { parseCursor } from '../../fills/log-position.js';
-import { hashParam, offsetParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
-import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { hashParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
+import { named } from '../../http/named-params.js';
+import { slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
+import type { Readers } from '../../readers.js';
 
 /** Route fields that all /v2/onchain endpoints share. */
 export const common = { method: 'get', apiGroup: 'v2', tag: 'On-chain', auth: 'key', feature: 'v2Onchain' } as const;
@@ -17,19 +20,8 @@ export const v2 = {
   tokenId: tokenIdParam({ invalid: 'Invalid token id' }),
   conditionId: hashParam({ description: 'Condition id of a market.', invalid: 'Invalid condition id' }),
   slug: slugParam({ description: 'Market slug.', invalid: 'Invalid market slug' }),
-  limit: (max: number) =>
-    integerParam({
-      description: `Rows per page. Default 100; values over ${max} are clamped to ${max}.`,
-      invalid: 'Invalid limit. Use a whole number, 1 or more',
-      min: 1,
-      max,
-      clamp: true,
-    }).default(100),
-  offset: offsetParam({
-    invalid: 'Invalid offset. Use a whole number, 0 or more',
-    tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
-    max: MAX_OFFSET,
-  }).default(0),
+  limit: (max: number) => named.limit(max, 100),
+  offset: named.offset(MAX_OFFSET),
   /** `<timestamp>:<block>-<log index>` of the last row; empty text: first page. */
   cursor: z
     .string()
@@ -45,11 +37,20 @@ export const v2 = {
       description:
         '`pagination.cursor` of the previous page; empty for the first page. New rows do not shift the pages.',
     }),
-  order: choiceParam({
-    description: 'By time. Default desc.',
-    invalid: 'Invalid order. Use: asc, desc',
-    values: ['asc', 'desc'],
-  }).default('desc'),
+  order: named.choice('order', ['asc', 'desc'], 'By time. Default desc.').default('desc'),
   time: (name: string, description: string) =>
     secondsParam({ description, invalid: `Invalid ${name}. Use Unix seconds` }),
 } as const;
+
+/** Tokens of the market that a parameter names; null without it. Throws ApiError for an unknown market. */
+export async function tokensOfMarket(
+  { fills }: Pick<Readers, 'fills'>,
+  by: 'market_slug' | 'condition_id',
+  query: { readonly market_slug?: string; readonly condition_id?: string },
+): Promise<readonly string[] | null> {
+  const value = query[by];
+  if (value === undefined) return null;
+  const found = await fills.tokens(by === 'market_slug' ? { marketSlug: value } : { conditionId: value });
+  if (found === null || found.length === 0) throw badParameter(`${by} not found`);
+  return found;
+}

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import { badParameter } from '../../errors/failure.js';
 import { marketAliases, minSizeAlias } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
-import { choiceParam, slugParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
@@ -13,7 +13,7 @@ import { type PositionWithMetadata, positionId } from '../../positions/position.
 import type { PositionKey } from '../../positions/positions.sql.js';
 import type { Readers } from '../../readers.js';
 import { oppositeOutcomeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
-import { common, v2 } from './params.js';
+import { common, tokensOfMarket, v2 } from './params.js';
 
 const CACHE_S = 60;
 const MAX_ROWS = 500;
@@ -89,11 +89,13 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
       market_slug: v2.slug.optional(),
       condition_id: v2.conditionId.optional(),
       token_id: v2.tokenId.optional(),
-      status: choiceParam({
-        description: 'open: shares held, whether the market is settled or not; closed: none left. Default all.',
-        invalid: 'Invalid status. Use: open, closed, all',
-        values: ['open', 'closed', 'all'],
-      }).default('all'),
+      status: named
+        .choice(
+          'status',
+          ['open', 'closed', 'all'],
+          'open: shares held, whether the market is settled or not; closed: none left. Default all.',
+        )
+        .default('all'),
       min_size: usdParam({ description: 'Fewest shares.', invalid: 'Invalid min_size' }).optional(),
       tag_slug: slugParam({ description: 'Only markets with this tag.', invalid: 'Invalid tag_slug' }).optional(),
       limit: v2.limit(MAX_ROWS),
@@ -116,19 +118,14 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
     },
     async handler({ query }) {
       const { limit, status, order } = query;
-      for (const name of ['market_slug', 'condition_id'] as const) {
-        const value = query[name];
-        if (value === undefined) continue;
-        const tokenIds = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
-        if (tokenIds === null || tokenIds.length === 0) throw badParameter(`${name} not found`);
-      }
+      for (const by of ['market_slug', 'condition_id'] as const) await tokensOfMarket({ fills }, by, query);
       const { wallet, tag_slug: tagSlug } = query;
       // Positions of one wallet carry their tags; no token lookup is needed.
       const chosen = await fills.choose({
-        ...(query.token_id === undefined ? {} : { tokenId: query.token_id }),
-        ...(query.market_slug === undefined ? {} : { marketSlug: query.market_slug }),
-        ...(query.condition_id === undefined ? {} : { conditionId: query.condition_id }),
-        ...(wallet !== undefined || tagSlug === undefined ? {} : { tagSlug }),
+        tokenId: query.token_id,
+        marketSlug: query.market_slug,
+        conditionId: query.condition_id,
+        tagSlug: wallet === undefined ? tagSlug : undefined,
       });
       const minSize = query.min_size ?? null;
       const body = (rows: readonly PositionWithMetadata[], hasMore: boolean, ofWallet: boolean) => {

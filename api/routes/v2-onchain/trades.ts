@@ -11,12 +11,12 @@ import type { TokenTitle } from '../../fills/titles.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
-import { choiceParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SnapshotOffset } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, v2 } from './params.js';
+import { common, tokensOfMarket, v2 } from './params.js';
 import { direction, outcomeFields, outcomeFieldsFrom, role } from './serialize.js';
 
 const GROUPED_SOURCE = 'onchain-v2-grouped' as const;
@@ -41,8 +41,7 @@ const pageKey = z
   })
   .meta({ type: 'string', description: '`pagination.pagination_key` of the previous page. Opaque.' });
 
-const byOrder = (name: string, description: string) =>
-  choiceParam({ description, invalid: `Invalid ${name}. Use: order_hash`, values: ['order_hash'] }).optional();
+const byOrder = (name: string, description: string) => named.choice(name, ['order_hash'], description).optional();
 
 const query = z.object({
   wallet: v2.wallet.optional(),
@@ -154,25 +153,20 @@ function orderFrom(row: FillGroupRow, title: TokenTitle, ofWallet: boolean): z.i
 }
 
 /** GET /v2/onchain/trades: fills by any filter. */
-export function createOnchainTradesRoute({ fills, withTitles }: Readers): Route {
+export function createOnchainTradesRoute(readers: Readers): Route {
+  const { fills, withTitles } = readers;
+
   const filterOf = async (given: z.output<typeof query>, nowMs: number): Promise<FillFilter> => {
-    const named = [given.wallet, given.market_slug, given.condition_id, given.token_id].some(
+    const selected = [given.wallet, given.market_slug, given.condition_id, given.token_id].some(
       (value) => value !== undefined,
     );
     const timed = given.start_time !== undefined || given.end_time !== undefined;
-    const filtered = named || timed || given.min_total !== undefined;
+    const filtered = selected || timed || given.min_total !== undefined;
     if (given.order === 'asc' && !filtered) throw badParameter('order=asc requires at least one filter');
-    const ids = async (name: 'market_slug' | 'condition_id') => {
-      const value = given[name];
-      if (value === undefined) return null;
-      const found = await fills.tokens(name === 'market_slug' ? { marketSlug: value } : { conditionId: value });
-      if (found === null || found.length === 0) throw badParameter(`${name} not found`);
-      return found;
-    };
     const lists = [
       given.token_id === undefined ? null : [given.token_id],
-      await ids('market_slug'),
-      await ids('condition_id'),
+      await tokensOfMarket(readers, 'market_slug', given),
+      await tokensOfMarket(readers, 'condition_id', given),
     ].filter((list) => list !== null);
     const [first, ...rest] = lists;
     return {

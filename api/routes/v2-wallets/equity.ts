@@ -3,7 +3,8 @@ import { commonLimits } from '../../../schemas/plans.js';
 import { divide, moneyToNumber } from '../../../schemas/primitives/money.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { EXAMPLE_WALLET, flagParam } from '../../http/chain-params.js';
-import { choiceParam, integerParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { integerParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
@@ -75,11 +76,9 @@ export function createEquityRoute({ cache, equity: readEquity }: Readers, rateLi
       'Cumulative realized PnL before fees over the positions of the wallet, in the order of their first activity. Sales, merges and redemptions realize PnL. One request per 10 s and key.',
     params: z.object({ wallet: v2.wallet }),
     query: z.object({
-      period: choiceParam({
-        description: 'Excludes positions first active before the window. Default 30d.',
-        invalid: `Invalid period. Use: ${periodNames.join(', ')}`,
-        values: periodNames,
-      }).default('30d'),
+      period: named
+        .choice('period', periodNames, 'Excludes positions first active before the window. Default 30d.')
+        .default('30d'),
       normalize: flag(
         'normalize',
         '1: adds the curve normalized to one dollar per position: its PnL divided by its total cost, with splits at 0.50 per share.',

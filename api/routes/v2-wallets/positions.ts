@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { notFound } from '../../errors/failure.js';
 import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
-import { offsetParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
-import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { named } from '../../http/named-params.js';
+import { slugParam } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { cursorText } from '../../pagination/cursor.js';
 import { rankedPage } from '../../pagination/ranked-page.js';
@@ -197,29 +197,15 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
     description: 'Positions that were bought and have no shares left.',
     params: z.object({ address: v2.wallet }),
     query: z.object({
-      limit: integerParam({
-        description: `Default ${DEFAULT_CLOSED}; values over ${MAX_CLOSED} are clamped to ${MAX_CLOSED}.`,
-        invalid: 'Invalid limit. Use a whole number, 1 or more',
-        min: 1,
-        max: MAX_CLOSED,
-        clamp: true,
-      }).default(DEFAULT_CLOSED),
-      offset: offsetParam({
-        invalid: 'Invalid offset. Use a whole number, 0 or more',
-        tooDeep: `Invalid offset. Max ${MAX_POSITIONS}`,
-        max: MAX_POSITIONS,
-      }).default(0),
+      limit: named.limit(
+        MAX_CLOSED,
+        DEFAULT_CLOSED,
+        `Default ${DEFAULT_CLOSED}; values over ${MAX_CLOSED} are clamped to ${MAX_CLOSED}.`,
+      ),
+      offset: named.offset(MAX_POSITIONS),
       cursor: cursorText('`next_cursor` of the previous page.'),
-      sortBy: choiceParam({
-        description: 'Default TIMESTAMP.',
-        invalid: `Invalid sortBy. Use: ${closedSortNames.join(', ')}`,
-        values: closedSortNames,
-      }).default('TIMESTAMP'),
-      sortDirection: choiceParam({
-        description: 'Default DESC.',
-        invalid: 'Invalid sortDirection. Use: ASC, DESC',
-        values: ['ASC', 'DESC'],
-      }).default('DESC'),
+      sortBy: named.choice('sortBy', closedSortNames, 'Default TIMESTAMP.').default('TIMESTAMP'),
+      sortDirection: named.sortDirection,
       market: v2.slug.optional(),
       title: slugParam({ description: 'Part of the title, case-insensitive.', invalid: 'Invalid title' }).optional(),
     }),

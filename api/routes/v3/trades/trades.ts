@@ -113,15 +113,14 @@ export function createTradesRoutes(readers: Readers): readonly Route[] {
     },
   });
 
+  const ofMarket = { ...common, query: marketTradesQuery, aliases: marketFillAliases } as const;
   const market = defineRoute({
-    ...common,
+    ...ofMarket,
     path: '/v3/markets/{token_id}/trades',
     reads: ['fills', 'catalog'],
     summary: 'Fills of an outcome token',
     description: `${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ token_id: v3.tokenId }),
-    query: marketTradesQuery,
-    aliases: marketFillAliases,
     success: {
       description: 'A page of fills, or of orders when grouped; empty for an unknown token',
       schema: z.union([tradesPage.extend({ token_id: z.string() }), ordersPage.extend({ token_id: z.string() })]),
@@ -134,14 +133,12 @@ export function createTradesRoutes(readers: Readers): readonly Route[] {
   });
 
   const slug = defineRoute({
-    ...common,
+    ...ofMarket,
     path: '/v3/markets/slug/{slug}/trades',
     reads: ['catalog', 'fills'],
     summary: 'Fills of a market',
     description: `All outcomes of the market. ${GROUPED_NOTE} ${PAGINATION_NOTE}`,
     params: z.object({ slug: v3.slug }),
-    query: marketTradesQuery,
-    aliases: marketFillAliases,
     success: {
       description: 'A page of fills, or of orders when grouped; empty for an unknown market',
       schema: z.union([tradesPage.extend({ slug: z.string() }), ordersPage.extend({ slug: z.string() })]),
