@@ -1,6 +1,7 @@
 import { FatalError } from '../errors.js';
 import type { ParsedEnvironment } from './environment.js';
 import { requirePublicUrl } from './public-url.js';
+import { requireHttps } from './require-https.js';
 import { rejectUnused } from './unused-settings.js';
 
 /** Who takes payments for packages; null: they are not sold. */
@@ -16,8 +17,6 @@ export type BillingConfig =
 
 const STRIPE_SETTINGS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_API_BASE'] as const;
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
 /** Throws FatalError when a setting of Stripe, or the address to which its page returns, is missing, or when one is given although another provider takes payments. */
 export function billingOf(e: ParsedEnvironment): BillingConfig {
   if (e.BILLING_PROVIDER !== 'stripe') rejectUnused(e, STRIPE_SETTINGS, `BILLING_PROVIDER is ${e.BILLING_PROVIDER}`);
@@ -30,9 +29,7 @@ export function billingOf(e: ParsedEnvironment): BillingConfig {
       throw new FatalError(`Bad configuration:\n  ${name}: missing, although BILLING_PROVIDER is stripe`);
     return value;
   };
-  const { protocol, hostname } = new URL(e.STRIPE_API_BASE ?? 'https://api');
-  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
-    throw new FatalError('Bad configuration:\n  STRIPE_API_BASE: needs https, except on loopback');
+  requireHttps(e, 'STRIPE_API_BASE');
   return {
     provider: 'stripe',
     secretKey: required('STRIPE_SECRET_KEY'),

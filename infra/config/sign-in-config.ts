@@ -1,6 +1,7 @@
 import { FatalError } from '../errors.js';
 import type { ParsedEnvironment } from './environment.js';
 import { requirePublicUrl } from './public-url.js';
+import { requireHttps } from './require-https.js';
 import { rejectUnused } from './unused-settings.js';
 
 /** How users sign in, besides by password. */
@@ -17,8 +18,6 @@ export interface OidcConfig {
   readonly clientSecret: string;
 }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
 /** Throws FatalError when a setting that another one needs is missing, or one is given that has no effect without another. */
 export function signInOf(e: ParsedEnvironment): SignInConfig {
   const missing = (name: string, because: string) =>
@@ -32,9 +31,7 @@ export function signInOf(e: ParsedEnvironment): SignInConfig {
     rejectUnused(e, ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'], 'OIDC_ISSUER is missing');
     return { mail, oidc: undefined };
   }
-  const { protocol, hostname } = new URL(e.OIDC_ISSUER);
-  if (protocol !== 'https:' && !LOOPBACK.test(hostname))
-    throw new FatalError('Bad configuration:\n  OIDC_ISSUER: needs https, except on loopback');
+  requireHttps(e, 'OIDC_ISSUER');
   if (e.OIDC_CLIENT_ID === undefined) throw missing('OIDC_CLIENT_ID', 'OIDC_ISSUER');
   if (e.OIDC_CLIENT_SECRET === undefined) throw missing('OIDC_CLIENT_SECRET', 'OIDC_ISSUER');
   return {

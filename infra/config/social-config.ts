@@ -1,5 +1,5 @@
-import { FatalError } from '../errors.js';
 import type { ParsedEnvironment } from './environment.js';
+import { requireHttps } from './require-https.js';
 import { rejectUnused } from './unused-settings.js';
 
 /** The platform of social posts. */
@@ -12,16 +12,12 @@ export interface SocialConfig {
   readonly fullArchive: boolean;
 }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
-
 /** Throws FatalError when the token would be sent unencrypted, or when a setting of the platform is `given` without one. */
 export function socialOf(e: ParsedEnvironment, given: Readonly<Record<string, string | undefined>>): SocialConfig {
   if (e.SOCIAL_API_TOKEN === undefined) {
     rejectUnused(given, ['SOCIAL_API_URL'], 'SOCIAL_API_TOKEN is missing');
     if (e.SOCIAL_FULL_ARCHIVE) rejectUnused(e, ['SOCIAL_FULL_ARCHIVE'], 'SOCIAL_API_TOKEN is missing');
   }
-  const { protocol, hostname } = new URL(e.SOCIAL_API_URL);
-  if (e.SOCIAL_API_TOKEN !== undefined && protocol !== 'https:' && !LOOPBACK.test(hostname))
-    throw new FatalError('Bad configuration:\n  SOCIAL_API_URL: needs https, except on loopback');
+  requireHttps(e, 'SOCIAL_API_URL');
   return { url: e.SOCIAL_API_URL, token: e.SOCIAL_API_TOKEN, fullArchive: e.SOCIAL_FULL_ARCHIVE };
 }
