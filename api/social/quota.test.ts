@@ -20,3 +20,24 @@ it('search quota keeps the counts of a new month when a search of the month befo
   await late;
   expect((await quota.read(caller, october)).used).toBe(4);
 });
+
+it('search quota is not exceeded by searches that read it before others ended', async () => {
+  const rows = async () => [{ used: String(plans.starter.socialSearchesPerMonth - 2) }] as never[];
+  const quota = createSearchQuota({ tables: { rows }, processId: 'p', count: () => undefined });
+  const caller = { accountId: 'a', terms: plans.starter } as Parameters<typeof quota.spend>[0];
+  const nowMs = Date.UTC(2026, 9, 1);
+  // As when the limits of several keys are read from Redis in between.
+  const read = await Promise.all([1, 2, 3, 4].map(() => quota.read(caller, nowMs)));
+  const results: (number | string)[] = [];
+  for (const one of read)
+    results.push(
+      await quota
+        .spend(caller, one, nowMs, async () => undefined)
+        .then(
+          ({ used }) => used,
+          ({ failure }: { failure: { kind: string } }) => failure.kind,
+        ),
+    );
+  const limit = plans.starter.socialSearchesPerMonth;
+  expect(results).toEqual([limit - 1, limit, 'rate_limited', 'rate_limited']);
+});

@@ -7,6 +7,8 @@ export type CountSearch = (caller: Caller) => void;
 
 export interface Quota {
   readonly used: number;
+  /** Part of `used` that other processes have counted. */
+  readonly usedElsewhere: number;
   readonly limit: number;
   /** Start of the next month, Unix ms. */
   readonly resetMs: number;
@@ -73,27 +75,30 @@ export function createSearchQuota(deps: {
     async read({ accountId, terms }, nowMs) {
       const month = monthOf(nowMs);
       const [row] = await deps.tables.rows<{ used: string }>(usedElsewhereSql(accountId, deps.processId, month));
-      const used = Number(row?.used ?? 0) + ownOf(accountId, month.startMs);
-      return { used, limit: terms.socialSearchesPerMonth, resetMs: month.endMs };
+      const usedElsewhere = Number(row?.used ?? 0);
+      const used = usedElsewhere + ownOf(accountId, month.startMs);
+      return { used, usedElsewhere, limit: terms.socialSearchesPerMonth, resetMs: month.endMs };
     },
     async spend(caller, quota, nowMs, work) {
       const { accountId } = caller;
-      if (quota.used + (running.get(accountId) ?? 0) >= quota.limit)
+      // Searches of this process may have ended since the quota was read.
+      const used = () => quota.usedElsewhere + ownOf(accountId, monthOf(nowMs).startMs);
+      const before = used();
+      if (before + (running.get(accountId) ?? 0) >= quota.limit)
         throw new ApiError({
           kind: 'rate_limited',
           retryAtMs: quota.resetMs,
           nowMs,
           limitPerMinute: 0,
           message: 'monthly quota exceeded',
-          headers: quotaHeaders(quota),
+          headers: quotaHeaders({ used: before, limit: quota.limit }),
         });
       add(running, accountId, 1);
       try {
         const result = await work();
-        ownOf(accountId, monthOf(nowMs).startMs);
         add(own, accountId, 1);
         deps.count(caller);
-        return { result, used: quota.used + 1 };
+        return { result, used: used() };
       } finally {
         add(running, accountId, -1);
       }
