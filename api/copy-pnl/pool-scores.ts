@@ -42,13 +42,7 @@ export interface PoolLeaderboard {
   readonly pendingSample: readonly string[];
 }
 
-export interface PoolScoresReader {
-  /** In order of wallet. */
-  scores(wallets: readonly string[], periods: readonly CopyPeriod[]): Promise<readonly WalletScores[]>;
-  leaderboard(wallets: readonly string[], query: PoolLeaderboardQuery): Promise<PoolLeaderboard>;
-  /** Unix seconds of the end of the last complete cycle; null before the first. */
-  lastRefreshS(): Promise<number | null>;
-}
+export type PoolScoresReader = ReturnType<typeof createPoolScoresReader>;
 
 const emptyLeaderboard: PoolLeaderboard = {
   scored: 0,
@@ -69,9 +63,10 @@ const scoreFrom = ([, actual, slippage, trades, partial, computedS]: ScoreTuple)
 });
 
 /** Reads the scores that the copy-pnl task of the processors keeps. */
-export function createPoolScoresReader({ tables }: { tables: Pick<Tables, 'rows'> }): PoolScoresReader {
+export function createPoolScoresReader({ tables }: { tables: Pick<Tables, 'rows'> }) {
   return {
-    async scores(wallets, periods) {
+    /** In order of wallet. */
+    async scores(wallets: readonly string[], periods: readonly CopyPeriod[]): Promise<readonly WalletScores[]> {
       if (wallets.length === 0) return [];
       const rows = await tables.rows<WalletScoresRow>(walletScoresSql(wallets, periods));
       return rows.map(({ wallet, scores, error, failed_s: atS }) => ({
@@ -80,7 +75,7 @@ export function createPoolScoresReader({ tables }: { tables: Pick<Tables, 'rows'
         failure: error === '' ? null : { error, atS },
       }));
     },
-    async leaderboard(wallets, query) {
+    async leaderboard(wallets: readonly string[], query: PoolLeaderboardQuery): Promise<PoolLeaderboard> {
       if (wallets.length === 0) return emptyLeaderboard;
       const [row] = await tables.rows<PoolLeaderboardRow>(poolLeaderboardSql(wallets, query));
       if (row === undefined) return emptyLeaderboard;
@@ -94,7 +89,8 @@ export function createPoolScoresReader({ tables }: { tables: Pick<Tables, 'rows'
         pendingSample: row.pending_sample,
       };
     },
-    async lastRefreshS() {
+    /** Unix seconds of the end of the last complete cycle; null before the first. */
+    async lastRefreshS(): Promise<number | null> {
       const [row] = await tables.rows<{ completed_s: number }>(lastRefreshSql);
       const completedS = row?.completed_s ?? 0;
       return completedS === 0 ? null : completedS;

@@ -27,6 +27,32 @@ export function requiredText(name: string) {
     .regex(/\S/, missingParameterMessage(name));
 }
 
+/**
+ * Text that `parse` converts; undefined rejects it with `invalid`. `meta`: how the OpenAPI document shows the parameter. `text`: requirements of the text
+ * itself.
+ */
+export function parsedText<T>(
+  options: {
+    readonly parse: (text: string) => T | undefined;
+    readonly invalid: string | ((text: string) => string);
+    /** Status of the rejection; default: 400. */
+    readonly status?: 422 | undefined;
+    readonly text?: z.ZodString;
+  },
+  meta: Readonly<Record<string, unknown>>,
+) {
+  const { parse, invalid, status, text: given = z.string() } = options;
+  return given
+    .transform((text, context): T => {
+      const value = parse(text);
+      if (value !== undefined) return value;
+      const message = typeof invalid === 'string' ? invalid : invalid(text);
+      context.addIssue({ code: 'custom', message, params: { status } });
+      return z.NEVER;
+    })
+    .meta(Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined)));
+}
+
 /** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. */
 export function integerParam(
   options: ParamDoc & {
@@ -39,68 +65,47 @@ export function integerParam(
     status?: 422;
   },
 ) {
-  const bounded = z.string().transform((text, context): number => {
+  const { invalid, min, max, clamp = false, status, description, example } = options;
+  const lowest = clamp ? Math.min(0, min) : min;
+  const parse = (text: string) => {
     const value = integerFrom(text);
-    const outside = value !== null && (value < options.min || value > options.max);
-    const isRejected = outside && (options.clamp !== true || value < Math.min(0, options.min));
-    if (value === null || isRejected) {
-      context.addIssue({ code: 'custom', message: options.invalid, params: { status: options.status } });
-      return z.NEVER;
-    }
-    return Math.min(options.max, Math.max(options.min, value));
-  });
-  return bounded.meta({
-    type: 'integer',
-    description: options.description,
-    minimum: options.clamp === true ? Math.min(0, options.min) : options.min,
-    ...(options.documentedMax === false || options.clamp === true ? {} : { maximum: options.max }),
-    ...(options.example === undefined ? {} : { example: options.example }),
-  });
+    if (value === null || value < lowest || (value > max && !clamp)) return undefined;
+    return Math.min(max, Math.max(min, value));
+  };
+  const maximum = options.documentedMax === false || clamp ? undefined : max;
+  return parsedText({ parse, invalid, status }, { type: 'integer', description, minimum: lowest, maximum, example });
 }
 
 /** One of a closed list, in any letter case; the output has the listed spelling. */
-export function choiceParam<const T extends string>(options: ParamDoc & { invalid: string; values: readonly T[] }) {
-  return z
-    .string()
-    .transform((text, context): T => {
-      const found = options.values.find((value) => value.toLowerCase() === text.toLowerCase());
-      if (found === undefined) {
-        context.addIssue({ code: 'custom', message: options.invalid });
-        return z.NEVER;
-      }
-      return found;
-    })
-    .meta({
-      type: 'string',
-      enum: [...options.values],
-      description: options.description,
-      ...(options.example === undefined ? {} : { example: options.example }),
-    });
-}
+export const choiceParam = <const T extends string>({
+  values,
+  invalid,
+  description,
+  example,
+}: ParamDoc & { invalid: string; values: readonly T[] }) =>
+  parsedText(
+    { parse: (text) => values.find((value) => value.toLowerCase() === text.toLowerCase()), invalid },
+    { type: 'string', enum: [...values], description, example },
+  );
 
 /** Maximum length of a rejected value in an error message. */
 const MAX_SHOWN_VALUE_LENGTH = 80;
 
 /** Text that matches a pattern, lowercased. `echo`: the error message ends with the value. */
-export function patternParam(options: ParamDoc & { invalid: string; pattern: RegExp; echo?: boolean }) {
-  return z
-    .string()
-    .transform((text, context): string => {
-      const lower = text.toLowerCase();
-      if (!options.pattern.test(lower)) {
-        const value = options.echo === true ? `: ${text.slice(0, MAX_SHOWN_VALUE_LENGTH)}` : '';
-        context.addIssue({ code: 'custom', message: `${options.invalid}${value}` });
-        return z.NEVER;
-      }
-      return lower;
-    })
-    .meta({
-      type: 'string',
-      description: options.description,
-      pattern: options.pattern.source,
-      ...(options.example === undefined ? {} : { example: options.example }),
-    });
-}
+export const patternParam = ({
+  pattern,
+  invalid,
+  echo = false,
+  description,
+  example,
+}: ParamDoc & { invalid: string; pattern: RegExp; echo?: boolean }) =>
+  parsedText(
+    {
+      parse: (text) => (pattern.test(text.toLowerCase()) ? text.toLowerCase() : undefined),
+      invalid: (text) => (echo ? `${invalid}: ${text.slice(0, MAX_SHOWN_VALUE_LENGTH)}` : invalid),
+    },
+    { type: 'string', description, pattern: pattern.source, example },
+  );
 
 const MAX_SLUG = 300;
 

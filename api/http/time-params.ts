@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { integerFrom, type ParamDoc } from './params.js';
+import { integerFrom, type ParamDoc, parsedText } from './params.js';
 
 /** 2100-01-01 UTC. */
 const YEAR_2100_S = 4_102_444_800;
@@ -17,26 +16,26 @@ type TimeDoc = ParamDoc & {
 
 /** Timestamp parameter; `unitOf` names the unit that the value appears to have, or null if it is the expected one. */
 function timestampParam(options: TimeDoc, unitOf: (value: number) => string | null) {
-  return z
-    .string()
-    .transform((text, context): number => {
-      const value = integerFrom(text);
-      const reject = (message: string): never => {
-        context.addIssue({ code: 'custom', message });
-        return z.NEVER;
-      };
-      if (value === null || (value < 0 && options.floor === undefined)) return reject(options.invalid);
-      const unit = unitOf(value);
-      return unit === null
-        ? Math.max(value, options.floor ?? value)
-        : reject(`${options.invalid} (${text.slice(0, MAX_SHOWN_LENGTH)} looks like ${unit})`);
-    })
-    .meta({
-      type: 'integer',
-      ...(options.floor === undefined ? { minimum: 0 } : {}),
-      description: options.description,
-      ...(options.example === undefined ? {} : { example: options.example }),
-    });
+  const { invalid, floor, description, example } = options;
+  const timeOf = (text: string) => {
+    const value = integerFrom(text);
+    return value !== null && (value >= 0 || floor !== undefined) ? value : undefined;
+  };
+  return parsedText(
+    {
+      parse(text) {
+        const value = timeOf(text);
+        return value === undefined || unitOf(value) !== null ? undefined : Math.max(value, floor ?? value);
+      },
+      invalid(text) {
+        const value = timeOf(text);
+        return value === undefined
+          ? invalid
+          : `${invalid} (${text.slice(0, MAX_SHOWN_LENGTH)} looks like ${unitOf(value)})`;
+      },
+    },
+    { type: 'integer', minimum: floor === undefined ? 0 : undefined, description, example },
+  );
 }
 
 /** Unix seconds up to the year 2100, or 9999999999 for an open end. Larger values are rejected as milliseconds. */

@@ -23,26 +23,21 @@ export interface LargestPosition {
   readonly realizedPnl: bigint;
 }
 
-export interface LargestPositionsReader {
-  /** Time of the newest snapshot, Unix milliseconds; null before the first. */
-  newestSnapshot(): Promise<number | null>;
-  /** True while the snapshot is retained. */
-  exists(takenAtMs: number): Promise<boolean>;
-  /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
-  page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null>;
-}
+export type LargestPositionsReader = ReturnType<typeof createLargestPositionsReader>;
 
 /** Reads the largest positions of all wallets from snapshots that the processors take periodically. */
-export function createLargestPositionsReader(deps: { tables: Tables }): LargestPositionsReader {
-  const { tables } = deps;
+export function createLargestPositionsReader({ tables }: { tables: Tables }) {
+  /** True while the snapshot is retained. */
   const exists = async (takenAtMs: number) => (await tables.rows(largestSnapshotExistsSql(takenAtMs))).length > 0;
   return {
     exists,
+    /** Time of the newest snapshot, Unix milliseconds; null before the first. */
     async newestSnapshot() {
       const [row] = await tables.rows<{ at: number | string }>(newestLargestSnapshotSql());
       return row === undefined ? null : Number(row.at);
     },
-    async page(page) {
+    /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
+    async page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null> {
       const rows = await tables.rows<LargestPositionRow>(largestPositionsSql(page));
       if (rows.length === 0 && !(await exists(page.takenAtMs))) return null;
       return rows.map((row) => ({

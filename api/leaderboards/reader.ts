@@ -37,36 +37,6 @@ export interface WalletsSummaries {
   readonly takenAtMs: number | null;
 }
 
-export interface LeaderboardReader {
-  /** Time of the newest snapshot of a metric, Unix milliseconds, cached for up to a second; null before the first. */
-  newestSnapshot(metric: RankingMetric): Promise<number | null>;
-  /** Ranks after `afterRank` of a snapshot, one more than `rows` if more follow; empty for a snapshot that is no longer retained. */
-  ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number): Promise<readonly RankedWallet[]>;
-  /** The tag that alone selects what all of the tags select, cached for up to MAX_ORDER_AGE_MS; null if each leaves something out. */
-  coveringTag(tags: readonly string[]): Promise<string | null>;
-  /**
-   * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag
-   * alone. If its tokens are too many to list, the order is that of the tag's newest snapshot, if one exists.
-   */
-  rankedWallets(
-    tokens: TokenChoice,
-    metric: RankingMetric,
-    name: string,
-    tag: string | null,
-  ): Promise<readonly RankedValue[]>;
-  /**
-   * PnL of wallets over some tokens, in the order of `wallets`. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
-   * their sums from it.
-   */
-  summaries(
-    wallets: readonly string[],
-    tokens: TokenChoice,
-    board: RankingMetric,
-    tag: string | null,
-  ): Promise<WalletsSummaries>;
-  totals(): Promise<VenueTotalsRow | null>;
-}
-
 const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
 /** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
 const SNAPSHOT_CACHE_MS = 60_000;
@@ -90,14 +60,11 @@ const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
 });
 
 /** Reads wallet rankings: over all markets from periodic snapshots, over some markets from their holders. */
-export function createLeaderboardReader(deps: {
-  tables: Tables;
-  cache: ResponseCache;
-  pnl: PnlReader;
-}): LeaderboardReader {
+export function createLeaderboardReader(deps: { tables: Tables; cache: ResponseCache; pnl: PnlReader }) {
   const { tables, cache, pnl } = deps;
   return {
-    async newestSnapshot(metric) {
+    /** Time of the newest snapshot of a metric, Unix milliseconds, cached for up to a second; null before the first. */
+    async newestSnapshot(metric: RankingMetric): Promise<number | null> {
       const load = async () => (await tables.rows<{ at: number | string }>(newestSnapshotSql(metric)))[0];
       const row = (
         await cache.get(
@@ -108,7 +75,8 @@ export function createLeaderboardReader(deps: {
       ).value;
       return row === undefined ? null : Number(row.at);
     },
-    async ranks(metric, takenAtMs, afterRank, rows) {
+    /** Ranks after `afterRank` of a snapshot, one more than `rows` if more follow; empty for a snapshot that is no longer retained. */
+    async ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number) {
       const load = async (): Promise<readonly RankedWallet[]> => {
         const found = await tables.rows<LeaderboardRow>(leaderboardSql(metric, takenAtMs, afterRank, rows));
         return found.map((row) => ({
@@ -120,7 +88,8 @@ export function createLeaderboardReader(deps: {
       const name = `leaderboard ${metric} ${takenAtMs} ${afterRank} ${rows}`;
       return (await cache.get(name, (found) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS), load)).value;
     },
-    async coveringTag(tags) {
+    /** The tag that alone selects what all of the tags select, cached for up to MAX_ORDER_AGE_MS; null if each leaves something out. */
+    async coveringTag(tags: readonly string[]): Promise<string | null> {
       const [first, ...others] = tags;
       if (first === undefined || others.length === 0) return first ?? null;
       const load = async () => (await tables.rows<TagCountsRow>(tagCountsSql(tags)))[0];
@@ -128,7 +97,16 @@ export function createLeaderboardReader(deps: {
       const widest = row?.counts.findIndex((count) => Number(count) === Number(row.total)) ?? -1;
       return tags[widest] ?? null;
     },
-    async rankedWallets(tokens, metric, name, tag) {
+    /**
+     * Wallets ranked by a metric over some tokens, at most MAX_RANK; cached for up to MAX_ORDER_AGE_MS. `tag`: set if the tokens were selected by this tag
+     * alone. If its tokens are too many to list, the order is that of the tag's newest snapshot, if one exists.
+     */
+    async rankedWallets(
+      tokens: TokenChoice,
+      metric: RankingMetric,
+      name: string,
+      tag: string | null,
+    ): Promise<readonly RankedValue[]> {
       const load = async () => {
         if (tokens.tokenIds?.length === 0) return [];
         if (tokens.among !== null && tag !== null) {
@@ -144,7 +122,16 @@ export function createLeaderboardReader(deps: {
       };
       return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
-    async summaries(wallets, tokens, board, tag) {
+    /**
+     * PnL of wallets over some tokens, in the order of `wallets`. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
+     * their sums from it.
+     */
+    async summaries(
+      wallets: readonly string[],
+      tokens: TokenChoice,
+      board: RankingMetric,
+      tag: string | null,
+    ): Promise<WalletsSummaries> {
       const fromSnapshot = tokens.among !== null && tag !== null && wallets.length > 0;
       const rows = fromSnapshot ? await tables.rows<TagSummaryRow>(tagSummariesSql(tag, board, wallets)) : [];
       const ranked = new Map(rows.map((row) => [row.wallet, summaryFrom(row)]));
@@ -157,7 +144,7 @@ export function createLeaderboardReader(deps: {
         takenAtMs: rows[0] === undefined ? null : Number(rows[0].at),
       };
     },
-    async totals() {
+    async totals(): Promise<VenueTotalsRow | null> {
       const [row] = await tables.rows<VenueTotalsRow>(venueTotalsSql());
       return row ?? null;
     },

@@ -42,7 +42,8 @@ export const compareNumbers = (a: string, b: string): number => a.length - b.len
 export interface RankOrder<Row> {
   readonly value: (row: Row) => RankValue;
   readonly id: (row: Row) => string;
-  readonly direction: 'asc' | 'desc';
+  /** Default: desc. */
+  readonly direction?: 'asc' | 'desc';
   /** Order of equal values; default: as texts. */
   readonly compareIds?: (a: string, b: string) => number;
 }

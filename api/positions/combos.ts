@@ -36,25 +36,6 @@ export interface ComboMarket {
   readonly lastAtS: number;
 }
 
-export interface ComboReader {
-  /** A page of position changes in combos, newest first. Events of different wallets arrive out of order. */
-  events(
-    filter: PnlEventFilter,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<FoundPage<PnlEventRow, PnlEventCursor>>;
-  /**
-   * Payouts of redemptions, aligned with `rows`, base units: as their logs name them; for a log that redeems both positions at once, or that is not in the
-   * tables yet, the payout of shares with a known cost.
-   */
-  payouts(rows: readonly PnlEventRow[]): Promise<readonly bigint[]>;
-  /** The first MAX_RANKED combo conditions in an order that is at most MAX_ORDER_AGE_MS old, filtered by status; null: any. */
-  order(sort: ComboSort, status: ComboStatus | null): Promise<readonly RankedCombo[]>;
-  /** The conditions with a status: open until the positions are settled, then closed. */
-  withStatus(conditionIds: readonly string[], status: ComboStatus | null): Promise<readonly string[]>;
-  /** Combos in the order of the ids; combos without activity are omitted. */
-  markets(conditionIds: readonly string[]): Promise<readonly ComboMarket[]>;
-}
-
 /** Maximum age of the order of all combos. */
 export const MAX_ORDER_AGE_MS = 30_000;
 
@@ -63,22 +44,34 @@ export function createComboReader(deps: {
   tables: Tables;
   cache: ResponseCache;
   positions: Pick<PositionReader, 'prices'>;
-}): ComboReader {
+}) {
   const { tables, cache, positions } = deps;
-  const withStatus: ComboReader['withStatus'] = async (conditionIds, status) => {
+  /** The conditions with a status: open until the positions are settled, then closed; null: any. */
+  const withStatus = async (
+    conditionIds: readonly string[],
+    status: ComboStatus | null,
+  ): Promise<readonly string[]> => {
     if (status === null || conditionIds.length === 0) return conditionIds;
     const priceOf = await positions.prices(conditionIds.flatMap((id) => [...comboPositions(id)]));
     const settled = (id: string) => comboPositions(id).some((token) => priceOf.get(token)?.source === 'settlement');
     return conditionIds.filter((id) => settled(id) === (status === 'closed'));
   };
   return {
-    async events(filter, page) {
+    /** A page of position changes in combos, newest first. Events of different wallets arrive out of order. */
+    async events(
+      filter: PnlEventFilter,
+      page: { readonly limit: number; readonly offset: number },
+    ): Promise<FoundPage<PnlEventRow, PnlEventCursor>> {
       const found = filter.tokenIds?.length === 0 ? [] : await tables.rows<PnlEventRow>(comboEventsSql(filter, page));
       const rows = found.slice(0, page.limit);
       const last = rows.at(-1);
       return { rows, next: found.length > page.limit && last !== undefined ? pnlEventCursorOf(last) : null };
     },
-    async payouts(rows) {
+    /**
+     * Payouts of redemptions, aligned with `rows`, base units: as their logs name them; for a log that redeems both positions at once, or that is not in the
+     * tables yet, the payout of shares with a known cost.
+     */
+    async payouts(rows: readonly PnlEventRow[]): Promise<readonly bigint[]> {
       if (rows.length === 0) return [];
       const wallets = [...new Set(rows.map((row) => row.wallet))];
       const blockNumbers = [...new Set(rows.map((row) => Number(row.block_number)))];
@@ -89,7 +82,8 @@ export function createComboReader(deps: {
       return rows.map((row) => BigInt(payoutOf.get(logOf(row)) ?? row.cash));
     },
     withStatus,
-    async order(sort, status) {
+    /** The first MAX_RANKED combo conditions in an order that is at most MAX_ORDER_AGE_MS old, filtered by status; null: any. */
+    async order(sort: ComboSort, status: ComboStatus | null): Promise<readonly RankedCombo[]> {
       const load = () => tables.rows<RankedCombo>(comboOrderSql(sort, MAX_RANKED));
       const { value: all } = await cache.get(`combos ${sort}`, MAX_ORDER_AGE_MS, load);
       if (status === null) return all;
@@ -100,7 +94,8 @@ export function createComboReader(deps: {
       });
       return filtered.value;
     },
-    async markets(conditionIds) {
+    /** Combos in the order of the ids; combos without activity are omitted. */
+    async markets(conditionIds: readonly string[]): Promise<readonly ComboMarket[]> {
       if (conditionIds.length === 0) return [];
       const tokenIds = conditionIds.flatMap((id) => [...comboPositions(id)]);
       const [rows, volumes, priceOf] = await Promise.all([

@@ -1,7 +1,7 @@
 import { createCachedLookup, type Lookup } from '../catalog/cached-lookup.js';
 import { questionCountsSql } from '../catalog/neg-risk.sql.js';
 import type { Page } from '../fills/filter.js';
-import { type RowPage, toPage } from '../fills/read-page.js';
+import { toPage } from '../fills/read-page.js';
 import type { Tables } from '../tables/port.js';
 import {
   type ConversionQuestionsRow,
@@ -16,19 +16,8 @@ import {
   walletEventsSql,
 } from './events.sql.js';
 
-export interface WalletEventReader {
-  events(filter: WalletEventFilter, page: Page): Promise<RowPage<WalletEventRow>>;
-  flows(filter: FlowFilter, page: Page): Promise<RowPage<FlowRow>>;
-  flowTotals(filter: Omit<FlowFilter, 'beyond'>): Promise<FlowTotalsRow>;
-  /**
-   * Number of questions of the market of each of a wallet's conversions, by event id: when the conversion took place; if the chain did not tell, today's of the
-   * catalogue, else the number of bits of the index set.
-   */
-  questionCounts(wallet: string, rows: readonly WalletEventRow[]): Promise<ReadonlyMap<string, number>>;
-}
-
 /** Reads pages of wallet activity other than trades. */
-export function createWalletEventReader(deps: { tables: Tables; nowMs: () => number }): WalletEventReader {
+export function createWalletEventReader(deps: { tables: Tables; nowMs: () => number }) {
   const { tables } = deps;
   const cataloguedCounts: Lookup<number> = createCachedLookup({
     unknown: 0,
@@ -39,14 +28,19 @@ export function createWalletEventReader(deps: { tables: Tables; nowMs: () => num
     },
   });
   return {
-    events: async (filter, page) =>
+    events: async (filter: WalletEventFilter, page: Page) =>
       toPage(await tables.rows<WalletEventRow>(walletEventsSql(filter, page)), page.limit),
-    flows: async (filter, page) => toPage(await tables.rows<FlowRow>(flowsSql(filter, page)), page.limit),
-    async flowTotals(filter) {
+    flows: async (filter: FlowFilter, page: Page) =>
+      toPage(await tables.rows<FlowRow>(flowsSql(filter, page)), page.limit),
+    async flowTotals(filter: Omit<FlowFilter, 'beyond'>): Promise<FlowTotalsRow> {
       const [row] = await tables.rows<FlowTotalsRow>(flowTotalsSql(filter));
       return row ?? { rows: 0, deposited: '0', withdrawn: '0' };
     },
-    async questionCounts(wallet, rows) {
+    /**
+     * Number of questions of the market of each of a wallet's conversions, by event id: when the conversion took place; if the chain did not tell, today's of
+     * the catalogue, else the number of bits of the index set.
+     */
+    async questionCounts(wallet: string, rows: readonly WalletEventRow[]): Promise<ReadonlyMap<string, number>> {
       const conversions = rows.filter((row) => row.kind === 'conversion');
       if (conversions.length === 0) return new Map();
       const times = [...new Set(conversions.map((row) => Number(row.timestamp)))];

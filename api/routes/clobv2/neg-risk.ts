@@ -111,11 +111,7 @@ export function createNegRiskRoutes({ tables, cache }: Readers): readonly Route[
       const { value: list } = await cache.get('clobv2 neg-risk', RANKING_MS, () =>
         tables.rows<RankedEvent>(negRiskIdsSql()),
       );
-      const by = {
-        value: (row: RankedEvent) => Number(row.questions),
-        id: (row: RankedEvent) => row.id,
-        direction: 'desc',
-      } as const;
+      const by = { value: (row: RankedEvent) => Number(row.questions), id: (row: RankedEvent) => row.id };
       const page = rankedPage(list, by, query, context);
       const ids = page.rows.map((row) => row.id);
       const [rows, children] =

@@ -6,7 +6,7 @@ import { sortKeyNames } from '../../copy-pnl/pool-scores.sql.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
-import { choiceParam, integerFrom, integerParam } from '../../http/params.js';
+import { choiceParam, integerFrom, integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { v2 } from '../v2-onchain/params.js';
@@ -17,19 +17,16 @@ const MAX_LIMIT = 1_000;
 const sortKeys = sortKeyNames as [(typeof sortKeyNames)[number], ...(typeof sortKeyNames)[number][]];
 
 /** Accepts every whole number and clamps it to 1..1000. */
-const limitParam = z
-  .string()
-  .transform((text, context): number => {
-    const value = integerFrom(text);
-    if (value !== null) return Math.min(MAX_LIMIT, Math.max(1, value));
-    context.addIssue({ code: 'custom', message: 'Invalid limit. Use a whole number' });
-    return z.NEVER;
-  })
-  .default(100)
-  .meta({
-    type: 'integer',
-    description: `Rows per page. Default 100; clamped to 1..${MAX_LIMIT}.`,
-  });
+const limitParam = parsedText(
+  {
+    parse(text) {
+      const value = integerFrom(text);
+      return value === null ? undefined : Math.min(MAX_LIMIT, Math.max(1, value));
+    },
+    invalid: 'Invalid limit. Use a whole number',
+  },
+  { type: 'integer', description: `Rows per page. Default 100; clamped to 1..${MAX_LIMIT}.` },
+).default(100);
 
 const query = z.object({
   period: choiceParam({ description: 'Default 30d.', invalid: INVALID_PERIOD, values: copyPeriods }).default('30d'),

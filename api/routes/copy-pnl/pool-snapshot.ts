@@ -4,6 +4,7 @@ import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import type { PoolScoresReader } from '../../copy-pnl/pool-scores.js';
 import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
+import { parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { common, requireCaller } from './pool-common.js';
@@ -11,21 +12,20 @@ import { exampleScore, INVALID_PERIOD, lastRefreshSchema, scoreFields, scoreFrom
 
 const isPeriod = (text: string): text is CopyPeriod => (copyPeriods as readonly string[]).includes(text);
 
-const periodsParam = z
-  .string()
-  .transform((text, context): readonly CopyPeriod[] => {
-    const named = text.split(',').map((name) => name.trim().toLowerCase());
-    const periods = named.filter(isPeriod);
-    if (periods.length === named.length) return [...new Set(periods)];
-    context.addIssue({ code: 'custom', message: INVALID_PERIOD });
-    return z.NEVER;
-  })
-  .default(copyPeriods)
-  .meta({
+const periodsParam = parsedText<readonly CopyPeriod[]>(
+  {
+    parse(text) {
+      const named = text.split(',').map((name) => name.trim().toLowerCase());
+      return named.every(isPeriod) ? [...new Set(named)] : undefined;
+    },
+    invalid: INVALID_PERIOD,
+  },
+  {
     type: 'string',
     description: `Comma-separated, in the order of the response: ${copyPeriods.join(', ')}. Default: all of them.`,
     example: '7d,30d',
-  });
+  },
+).default(copyPeriods);
 
 /** GET /v2/copy-pnl/snapshot: the scores of every wallet in the caller's pool. */
 export function createPoolSnapshotRoute(deps: {

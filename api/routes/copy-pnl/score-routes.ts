@@ -7,7 +7,7 @@ import type { ScoreReader } from '../../copy-pnl/score-reader.js';
 import { copyWindow } from '../../copy-pnl/window.js';
 import { flagParam, usdParam, walletParam } from '../../http/chain-params.js';
 import { jsonBody } from '../../http/json-body.js';
-import { integerParam } from '../../http/params.js';
+import { integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import type { RateLimitStore } from '../../limits/port.js';
@@ -38,32 +38,32 @@ const INVALID_BODY = 'Body must include "addresses": [...].';
 const INVALID_WALLET = 'Invalid wallet';
 const INVALID_SLIPPAGE = 'Invalid slippage_pct. Use a number from 0 to 10 with at most 2 decimals';
 
-const slippageParam = z
-  .string()
-  .regex(/^\d{1,2}(\.\d{1,2})?$/, INVALID_SLIPPAGE)
-  .transform((text, context): number => {
-    const bps = Math.round(Number(text) * 100);
-    if (bps <= 1_000) return bps;
-    context.addIssue({ code: 'custom', message: INVALID_SLIPPAGE });
-    return z.NEVER;
-  })
-  .meta({
+const slippageParam = parsedText(
+  {
+    text: z.string().regex(/^\d{1,2}(\.\d{1,2})?$/, INVALID_SLIPPAGE),
+    parse(text) {
+      const bps = Math.round(Number(text) * 100);
+      return bps <= 1_000 ? bps : undefined;
+    },
+    invalid: INVALID_SLIPPAGE,
+  },
+  {
     type: 'number',
     minimum: 0,
     maximum: 10,
     description: 'Slippage of the copier in percent. Default 2.',
     example: 1.5,
-  });
+  },
+);
 
-const address = z
-  .string({ error: INVALID_BODY })
-  .transform((text, context): string => {
-    const lower = text.toLowerCase();
-    if (/^0x[0-9a-f]{40}$/.test(lower)) return lower;
-    context.addIssue({ code: 'custom', message: `${INVALID_WALLET}: ${text.slice(0, 80)}` });
-    return z.NEVER;
-  })
-  .meta({ type: 'string' });
+const address = parsedText(
+  {
+    text: z.string({ error: INVALID_BODY }),
+    parse: (text) => (/^0x[0-9a-f]{40}$/.test(text.toLowerCase()) ? text.toLowerCase() : undefined),
+    invalid: (text) => `${INVALID_WALLET}: ${text.slice(0, 80)}`,
+  },
+  { type: 'string' },
+);
 
 const batchBody = jsonBody(
   {

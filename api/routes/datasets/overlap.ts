@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { formatFixed, MoneyError, parseMoney } from '../../../schemas/primitives/money.js';
+import { formatFixed } from '../../../schemas/primitives/money.js';
+import { parsedMoney } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
-import { integerParam } from '../../http/params.js';
+import { integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
 import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
@@ -21,39 +22,33 @@ const MAX_VOLUME = 2n ** 63n;
 const NO_END_S = 9_999_999_999;
 
 const invalidTags = `tags must list ${MIN_TAGS} to ${MAX_TAGS} tag slugs`;
-const tagsParam = z
-  .string({ error: () => invalidTags })
-  .transform((text, context): readonly string[] => {
-    const tags = [...new Set(text.split(',').map((tag) => tag.trim()))];
-    const isSlug = (tag: string) => tag !== '' && tag.length <= MAX_SLUG && !/\p{Cc}/u.test(tag);
-    if (tags.length >= MIN_TAGS && tags.length <= MAX_TAGS && tags.every(isSlug)) return tags;
-    context.addIssue({ code: 'custom', message: invalidTags });
-    return z.NEVER;
-  })
-  .meta({
+const tagsParam = parsedText<readonly string[]>(
+  {
+    text: z.string({ error: () => invalidTags }),
+    parse(text) {
+      const tags = [...new Set(text.split(',').map((tag) => tag.trim()))];
+      const isSlug = (tag: string) => tag !== '' && tag.length <= MAX_SLUG && !/\p{Cc}/u.test(tag);
+      return tags.length >= MIN_TAGS && tags.length <= MAX_TAGS && tags.every(isSlug) ? tags : undefined;
+    },
+    invalid: invalidTags,
+  },
+  {
     type: 'string',
     description: `Tag slugs, separated by commas: ${MIN_TAGS} to ${MAX_TAGS} distinct slugs of the catalogue. A market has its own tags and the tags of its event.`,
     example: 'nba,nfl',
-  });
+  },
+);
 
-const volumeParam = z
-  .string()
-  .transform((text, context): bigint => {
-    try {
-      const units = parseMoney(text);
-      if (units >= 0n && units <= MAX_VOLUME) return units;
-    } catch (error) {
-      if (!(error instanceof MoneyError)) throw error;
-    }
-    context.addIssue({ code: 'custom', message: 'Invalid min_volume. Use a USDC amount of at least 0' });
-    return z.NEVER;
-  })
-  .meta({
-    type: 'number',
-    minimum: 0,
-    description: 'Minimum total_volume_usdc, up to 6 decimals.',
-    example: 1000,
-  });
+const volumeParam = parsedText(
+  {
+    parse(text) {
+      const units = parsedMoney(text);
+      return units !== undefined && units <= MAX_VOLUME ? units : undefined;
+    },
+    invalid: 'Invalid min_volume. Use a USDC amount of at least 0',
+  },
+  { type: 'number', minimum: 0, description: 'Minimum total_volume_usdc, up to 6 decimals.', example: 1000 },
+);
 
 const walletSchema = z.object({
   wallet: z.string().meta({ description: 'Address, lower case.' }),

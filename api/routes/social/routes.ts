@@ -4,7 +4,7 @@ import { MAX_QUERY_LENGTH, parseQuery } from '../../../schemas/social/query/pars
 import type { Query } from '../../../schemas/social/query/query.js';
 import { QuerySyntaxError } from '../../../schemas/social/query/tokens.js';
 import { ApiError, notFound } from '../../errors/failure.js';
-import { integerParam, requiredText } from '../../http/params.js';
+import { integerParam, parsedText, requiredText } from '../../http/params.js';
 import { defineRoute, errorSchema, notFoundResponse, type RequestContext, type Route } from '../../http/route.js';
 import { enforceFeatureLimit, type FeatureLimit } from '../../limits/feature-limit.js';
 import type { RateLimitStore } from '../../limits/port.js';
@@ -33,14 +33,10 @@ const maxParam = (defaultMax: number) =>
     example: defaultMax,
   }).default(defaultMax);
 
-const handleParam = z
-  .string()
-  .transform((text, context): string => {
-    if (HANDLE.test(text)) return text;
-    context.addIssue({ code: 'custom', message: 'Invalid handle', params: { status: 422 } });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', description: 'Handle without @: letters, digits, underscores.', example: 'quietfox' });
+const handleParam = parsedText(
+  { parse: (text) => (HANDLE.test(text) ? text : undefined), invalid: 'Invalid handle', status: 422 },
+  { type: 'string', description: 'Handle without @: letters, digits, underscores.', example: 'quietfox' },
+);
 
 const pageFields = {
   tweets: z.array(postSchema).meta({ description: 'Newest first.' }),

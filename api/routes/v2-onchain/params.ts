@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { badParameter } from '../../errors/failure.js';
 import { parseCursor } from '../../fills/log-position.js';
 import { hashParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
-import { slugParam } from '../../http/params.js';
+import { parsedText, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 import type { Readers } from '../../readers.js';
 
@@ -23,20 +22,17 @@ export const v2 = {
   limit: (max: number) => named.limit(max, 100),
   offset: named.offset(MAX_OFFSET),
   /** `<timestamp>:<block>-<log index>` of the last row; empty text: first page. */
-  cursor: z
-    .string()
-    .transform((text, context) => {
-      if (text === '') return null;
-      const found = parseCursor(CURSOR.exec(text)?.[1] ?? '');
-      if (found !== null) return found;
-      context.addIssue({ code: 'custom', message: 'Invalid cursor' });
-      return z.NEVER;
-    })
-    .meta({
+  cursor: parsedText(
+    {
+      parse: (text) => (text === '' ? null : (parseCursor(CURSOR.exec(text)?.[1] ?? '') ?? undefined)),
+      invalid: 'Invalid cursor',
+    },
+    {
       type: 'string',
       description:
         '`pagination.cursor` of the previous page; empty for the first page. New rows do not shift the pages.',
-    }),
+    },
+  ),
   order: named.choice('order', ['asc', 'desc'], 'By time. Default desc.').default('desc'),
   time: (name: string, description: string) =>
     secondsParam({ description, invalid: `Invalid ${name}. Use Unix seconds` }),

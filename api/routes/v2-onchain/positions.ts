@@ -3,7 +3,7 @@ import { moneyToNumber } from '../../../schemas/primitives/money.js';
 import { marketAliases, minSizeAlias } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
-import { slugParam } from '../../http/params.js';
+import { parsedText, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
@@ -19,19 +19,20 @@ const CACHE_S = 60;
 const MAX_ROWS = 500;
 
 const PAGINATION_KEY_PATTERN = /^(0x[0-9a-f]{40})-(\d{1,78})$/;
-const pageKey = z
-  .string()
-  .transform((text, context): PositionKey => {
-    const found = PAGINATION_KEY_PATTERN.exec(text.toLowerCase());
-    const token = v2.tokenId.safeParse(found?.[2] ?? '');
-    if (found !== null && token.success) return { wallet: found[1] ?? '', tokenId: token.data };
-    context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
-    return z.NEVER;
-  })
-  .meta({
+const pageKey = parsedText<PositionKey>(
+  {
+    parse(text) {
+      const found = PAGINATION_KEY_PATTERN.exec(text.toLowerCase());
+      const token = v2.tokenId.safeParse(found?.[2] ?? '');
+      return found !== null && token.success ? { wallet: found[1] ?? '', tokenId: token.data } : undefined;
+    },
+    invalid: 'Invalid pagination_key',
+  },
+  {
     type: 'string',
     description: '`pagination.pagination_key` of the previous page: a position id. Not used with `wallet`.',
-  });
+  },
+);
 
 const rowSchema = z.object({
   wallet: z.string(),

@@ -12,6 +12,7 @@ import { marketAliases, timeRangeAliases } from '../../http/aliases.js';
 import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { named } from '../../http/named-params.js';
+import { parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { SnapshotOffset } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
@@ -27,19 +28,19 @@ const text = z.string().nullable();
 /** Start of a page: after a fill; or, for rows without chain order, an offset into the list as of a fill. */
 type PageStart = { readonly beyond: LogPosition } | SnapshotOffset;
 
-const pageKey = z
-  .string()
-  .transform((given, context): PageStart => {
-    const [cursor = '', offset] = given.split('~');
-    const position = parseCursor(cursor);
-    const depth = offset === undefined ? null : /^\d{1,7}$/.test(offset) ? Number(offset) : Number.NaN;
-    if (position === null || Number.isNaN(depth)) {
-      context.addIssue({ code: 'custom', message: 'Invalid pagination_key' });
-      return z.NEVER;
-    }
-    return depth === null ? { beyond: position } : { atMost: position, offset: depth };
-  })
-  .meta({ type: 'string', description: '`pagination.pagination_key` of the previous page. Opaque.' });
+const pageKey = parsedText<PageStart>(
+  {
+    parse(given) {
+      const [cursor = '', offset] = given.split('~');
+      const position = parseCursor(cursor);
+      if (position === null) return undefined;
+      if (offset === undefined) return { beyond: position };
+      return /^\d{1,7}$/.test(offset) ? { atMost: position, offset: Number(offset) } : undefined;
+    },
+    invalid: 'Invalid pagination_key',
+  },
+  { type: 'string', description: '`pagination.pagination_key` of the previous page. Opaque.' },
+);
 
 const byOrder = (name: string, description: string) => named.choice(name, ['order_hash'], description).optional();
 

@@ -152,7 +152,7 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
     },
     async handler({ query }, context) {
       const rows = await load(query.sort);
-      const by = { value: valueBy(query.sort), id: (row: BuilderRow) => row.builder, direction: 'desc' } as const;
+      const by = { value: valueBy(query.sort), id: (row: BuilderRow) => row.builder };
       const page = rankedPage(rows, by, query, { endpoint: context.endpoint, order: query.sort });
       const builders = page.rows.map((row, index) => builderFrom(row, page.from + index + 1));
       return { body: { builders, ...pagingOf(query, page, context) } };

@@ -92,11 +92,7 @@ export function createGlobalComboRoutes(readers: Readers): readonly Route[] {
           : (
               await combos.withStatus([...new Set(named.map((token) => positionConditionId(BigInt(token))))], status)
             ).map((id) => ({ id, value: '0' }));
-      const by = {
-        value: (one: RankedCombo) => BigInt(one.value),
-        id: (one: RankedCombo) => one.id,
-        direction: 'desc',
-      } as const;
+      const by = { value: (one: RankedCombo) => BigInt(one.value), id: (one: RankedCombo) => one.id };
       const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: query.sort });
       const found = await combos.markets(page.rows.map((one) => one.id));
       return {

@@ -77,7 +77,7 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
     },
     async handler({ query }, context) {
       const sums = await marketsOfDay(context.nowMs);
-      const by = { value: (sum: Sum) => sum.usdc, id: (sum: Sum) => sum.id, direction: 'desc' } as const;
+      const by = { value: (sum: Sum) => sum.usdc, id: (sum: Sum) => sum.id };
       const page = rankedPage(sums, by, query, context);
       const ids = page.rows.map((sum) => sum.id);
       const rows = ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(ids));
@@ -133,11 +133,7 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
     },
     async handler({ query }, context) {
       const rows = await walletsOfDay(context.nowMs);
-      const by = {
-        value: (row: WalletDayRow) => BigInt(row.usdc),
-        id: (row: WalletDayRow) => row.wallet,
-        direction: 'desc',
-      } as const;
+      const by = { value: (row: WalletDayRow) => BigInt(row.usdc), id: (row: WalletDayRow) => row.wallet };
       const page = rankedPage(rows, by, query, context);
       const leaderboard = page.rows.map((row, index) => ({
         rank: page.from + index + 1,

@@ -79,7 +79,7 @@ export function createLeaderboardRoutes(readers: Readers): readonly Route[] {
     context: RequestContext,
   ) => {
     const list = await leaderboards.rankedWallets(tokens, metric, name, tag);
-    const by = { value: (one: RankedValue) => one.value, id: (one: RankedValue) => one.id, direction: 'desc' } as const;
+    const by = { value: (one: RankedValue) => one.value, id: (one: RankedValue) => one.id };
     const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: `selected ${metric}` });
     const wallets = page.rows.map((one) => one.id);
     const { summaries, takenAtMs } = await leaderboards.summaries(wallets, tokens, metric, tag);

@@ -28,11 +28,7 @@ export function createTagRoutes({ tables, cache }: Readers, { ranked }: MarketVi
     },
     async handler({ query }, context) {
       const { value } = await tagRows();
-      const by = {
-        value: (row: TagRow) => Number(row.markets),
-        id: (row: TagRow) => row.tag,
-        direction: 'desc',
-      } as const;
+      const by = { value: (row: TagRow) => Number(row.markets), id: (row: TagRow) => row.tag };
       const page = rankedPage(value, by, query, context);
       return {
         body: {

@@ -24,10 +24,6 @@ export const tradesPage = z.object({ trades: z.array(tradeSchema), ...pageFields
 export const ordersPage = groupsPage(orderSchema, 'order_hash');
 export const userTradesPage = groupsPage(userTradeSchema, 'user_trade');
 
-type TradesBody = z.input<typeof tradesPage>;
-type OrdersBody = z.input<typeof ordersPage>;
-type UserTradesBody = z.input<typeof userTradesPage>;
-
 /** Grouping and paging of a query. */
 export interface ListQuery {
   readonly limit: number;
@@ -38,16 +34,8 @@ export interface ListQuery {
   readonly group_by?: string;
 }
 
-export interface TradeLists {
-  single(query: ListQuery, filter: FillFilter, context: RequestContext): Promise<TradesBody>;
-  orders(query: ListQuery, filter: FillFilter, context: RequestContext): Promise<OrdersBody>;
-  userTrades(query: ListQuery, filter: FillFilter, context: RequestContext): Promise<UserTradesBody>;
-  /** Single fills or orders, as the query requests. */
-  byQuery(query: ListQuery, filter: FillFilter, context: RequestContext): Promise<TradesBody | OrdersBody>;
-}
-
 /** Builds the pages of the /v3 fill lists. */
-export function createTradeLists({ fills, withTitles }: Readers): TradeLists {
+export function createTradeLists({ fills, withTitles }: Readers) {
   /** Rows that new fills can move: a cursor is an offset into the list as of the first page. */
   const snapshotPage = <Row extends LogPositionRow>(
     query: ListQuery,
@@ -79,21 +67,22 @@ export function createTradeLists({ fills, withTitles }: Readers): TradeLists {
     };
   };
 
-  const lists: TradeLists = {
-    async single(query, filter, context) {
-      const page =
-        query.sort_by === undefined
-          ? await cursorPage(logPositionCursor, { endpoint: context.endpoint, order: query.order }, query, (beyond) =>
-              fills.fills({ ...filter, beyond }, query),
-            )
-          : await snapshotPage(query, filter, context, fills.fillsByOrder);
-      return { trades: await withTitles(page.rows, tradeFrom), ...pagingOf(query, page, context) };
-    },
-    orders: (query, filter, context) =>
-      groups(query, filter, context, 'order_hash', (row, title) => orderFrom(row, title, filter.wallets !== null)),
-    userTrades: (query, filter, context) => groups(query, filter, context, 'user_trade', userTradeFrom),
-    byQuery: (query, filter, context) =>
-      query.group_by === undefined ? lists.single(query, filter, context) : lists.orders(query, filter, context),
+  const single = async (query: ListQuery, filter: FillFilter, context: RequestContext) => {
+    const list = { endpoint: context.endpoint, order: query.order };
+    const page =
+      query.sort_by === undefined
+        ? await cursorPage(logPositionCursor, list, query, (beyond) => fills.fills({ ...filter, beyond }, query))
+        : await snapshotPage(query, filter, context, fills.fillsByOrder);
+    return { trades: await withTitles(page.rows, tradeFrom), ...pagingOf(query, page, context) };
   };
-  return lists;
+  return {
+    userTrades: (query: ListQuery, filter: FillFilter, context: RequestContext) =>
+      groups(query, filter, context, 'user_trade', userTradeFrom),
+    single,
+    /** Single fills or orders, as the query requests. */
+    byQuery: (query: ListQuery, filter: FillFilter, context: RequestContext) =>
+      query.group_by === undefined
+        ? single(query, filter, context)
+        : groups(query, filter, context, 'order_hash', (row, title) => orderFrom(row, title, filter.wallets !== null)),
+  };
 }
