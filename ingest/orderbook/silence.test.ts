@@ -50,6 +50,30 @@ describe('createSilenceDetector', () => {
     expect(silence.check(1_010_000).map(({ reconnect }) => reconnect)).toEqual([false]);
   });
 
+  it.each([1, 3])('reopens the connection of %i tokens that stay silent twice at most, and tries each on', (tokens) => {
+    const silence = detector();
+    const silent = Array.from({ length: tokens }, (_, n) => `silent ${n}`);
+    const [reconnects, tries] = [[] as number[], new Map(silent.map((tokenId) => [tokenId, 0]))];
+    silence.subscribed(silent, 0);
+    for (let nowMs = 0; nowMs < 3_600_000; nowMs += 1_000) {
+      const found = silence.check(nowMs);
+      for (const { tokenId } of found) tries.set(tokenId, (tries.get(tokenId) ?? 0) + 1);
+      if (found.some(({ reconnect }) => reconnect)) {
+        reconnects.push(nowMs);
+        silence.subscribed(silent, nowMs);
+      } else
+        silence.subscribed(
+          found.map(({ tokenId }) => tokenId),
+          nowMs,
+        );
+    }
+    expect(reconnects.length).toBeLessThanOrEqual(2);
+    for (const count of tries.values()) {
+      expect(count).toBeGreaterThanOrEqual(10);
+      expect(count).toBeLessThanOrEqual(16);
+    }
+  });
+
   it('forgets tokens that are no longer followed', () => {
     const silence = detector();
     silence.subscribed(['a'], 0);

@@ -9,6 +9,9 @@ const RECONNECT_AFTER = 3;
 const WINDOW_MS = 60_000;
 /** A token that is silent again within this time was not helped by a subscription: its connection is opened again. */
 const AGAIN_MS = 5 * 60_000;
+/** A token that neither helped is subscribed again this often, and its connection left to the tokens that it serves, until it was not silent for an hour. */
+const HOPELESS_RETRY_MS = 5 * 60_000;
+const HOPELESS_MS = 60 * 60_000;
 
 export interface SilentToken {
   readonly tokenId: string;
@@ -37,7 +40,16 @@ export function createSilenceDetector(deps: {
   const firstBookDue = new Map<string, number>();
   const trades = new Map<string, number>();
   let recent: number[] = [];
-  const silentBefore = new Map<string, number>();
+  /** How often a token was silent in a row, and when it was found. */
+  const history = new Map<string, { readonly count: number; readonly atMs: number }>();
+  /** Numbers the finding: 1 is new, 2 is after a new subscription, more are after a new connection. */
+  const countFinding = (tokenId: string, nowMs: number): number => {
+    const before = history.get(tokenId) ?? { count: 0, atMs: 0 };
+    const inRow = nowMs - before.atMs < (before.count > 1 ? HOPELESS_MS : AGAIN_MS);
+    const count = inRow ? before.count + 1 : 1;
+    history.set(tokenId, { count, atMs: nowMs });
+    return count;
+  };
   return {
     subscribed(tokenIds, nowMs) {
       for (const tokenId of tokenIds) firstBookDue.set(tokenId, nowMs);
@@ -49,7 +61,7 @@ export function createSilenceDetector(deps: {
       for (const tokenId of tokenIds) {
         firstBookDue.delete(tokenId);
         trades.delete(tokenId);
-        silentBefore.delete(tokenId);
+        history.delete(tokenId);
       }
     },
     check(nowMs) {
@@ -57,7 +69,7 @@ export function createSilenceDetector(deps: {
       for (const [tokenId, sinceMs] of firstBookDue) {
         const receivedMs = deps.receivedMs(tokenId);
         if (receivedMs !== null && receivedMs >= sinceMs) firstBookDue.delete(tokenId);
-        else if (nowMs - sinceMs >= FIRST_BOOK_MS) {
+        else if (nowMs - sinceMs >= ((history.get(tokenId)?.count ?? 0) > 2 ? HOPELESS_RETRY_MS : FIRST_BOOK_MS)) {
           firstBookDue.delete(tokenId);
           if (deps.needsFirstBook(tokenId)) found.set(tokenId, 'no_first_book');
         }
@@ -71,10 +83,9 @@ export function createSilenceDetector(deps: {
       recent = recent.filter((atMs) => nowMs - atMs < WINDOW_MS);
       const silent: SilentToken[] = [];
       for (const [tokenId, why] of found) {
-        recent.push(nowMs);
-        const isAgain = nowMs - (silentBefore.get(tokenId) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS;
-        silentBefore.set(tokenId, nowMs);
-        const reconnect = isAgain || recent.length >= RECONNECT_AFTER;
+        const count = countFinding(tokenId, nowMs);
+        if (count <= 2) recent.push(nowMs);
+        const reconnect = count === 2 || (count === 1 && recent.length >= RECONNECT_AFTER);
         if (reconnect) recent = [];
         silent.push({ tokenId, why, reconnect });
       }
