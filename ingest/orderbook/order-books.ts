@@ -34,6 +34,8 @@ export interface OrderBooks {
   /** Marks the book unverified until a fresh one arrives. */
   distrust(tokenId: string, reason: UnverifiedReason, nowMs: number): void;
   has(tokenId: string): boolean;
+  /** A fresh book of the token was requested and has not come yet. */
+  needsBook(tokenId: string): boolean;
   /** When the newest message of the token's subscription arrived; null before the first. Fetched books do not count. */
   receivedMs(tokenId: string): number | null;
   counts(): { readonly books: number; readonly verified: number };
@@ -221,6 +223,7 @@ export function createOrderBooks(deps: {
     distrust: (tokenId, reason, nowMs) => tokens.get(tokenId)?.book.distrust(reason, nowMs),
     markMissing: (tokenId) => tokens.get(tokenId)?.book.markMissing(),
     has: (tokenId) => tokens.has(tokenId),
+    needsBook: (tokenId) => tokens.get(tokenId)?.book.needsBook() ?? false,
     receivedMs: (tokenId) => tokens.get(tokenId)?.receivedMs ?? null,
     counts() {
       let verified = 0;

@@ -12,7 +12,7 @@ export interface Repairs {
   /** Fetches a fresh book of the token; several requests for one are one. Repeated repairs of a token are delayed more and more. */
   request(tokenId: string, reason: string): void;
   forget(tokenIds: readonly string[]): void;
-  /** False for tokens that the venue said to have no book. */
+  /** False for tokens that the venue said to have no book, or an empty one: it may send nothing about them. */
   mayHaveBook(tokenId: string): boolean;
   /** Resolves when no repair is running. */
   idle(): Promise<void>;
@@ -21,6 +21,8 @@ export interface Repairs {
 /** Replaces books that are not the venue's by fresh ones. */
 export function createRepairs(deps: {
   fetch: (tokenId: string, reason: string, signal: AbortSignal) => Promise<(VenueMessage & { type: 'book' }) | null>;
+  /** False once the subscription has brought the book; asked when the turn of the token comes. */
+  isNeeded: (tokenId: string) => boolean;
   onBook: (book: VenueMessage & { type: 'book' }) => void;
   /** The venue has no book of the token; the request has ended. */
   onMissing: (tokenId: string) => void;
@@ -45,14 +47,19 @@ export function createRepairs(deps: {
     await pause(delayOf(tokenId), signal);
     while (!signal.aborted && running.has(tokenId)) {
       try {
-        const book = await limit(() => deps.fetch(tokenId, reason, signal));
-        if (signal.aborted || !running.has(tokenId)) return;
+        const book = await limit(async () => {
+          if (deps.isNeeded(tokenId)) return deps.fetch(tokenId, reason, signal);
+          running.delete(tokenId);
+          return undefined;
+        });
+        if (book === undefined || signal.aborted || !running.has(tokenId)) return;
         running.delete(tokenId);
         if (book === null) {
           without.add(tokenId);
           deps.onMissing(tokenId);
         } else {
-          without.delete(tokenId);
+          if (book.book.bids.length + book.book.asks.length === 0) without.add(tokenId);
+          else without.delete(tokenId);
           deps.onBook(book);
         }
         return;

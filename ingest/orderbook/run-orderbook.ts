@@ -92,6 +92,7 @@ export async function runOrderBook(deps: {
   );
   const repairs: Repairs = createRepairs({
     fetch: (tokenId, reason, own) => feed.fetchBook(tokenId, reason, own),
+    isNeeded: (tokenId) => books.needsBook(tokenId),
     onBook: (book) => onMessages([book]),
     onMissing: (tokenId) => books.markMissing(tokenId),
     onFailed: (tokenId, error) => {

@@ -77,6 +77,8 @@ export interface TokenBook {
   distrust(reason: UnverifiedReason, nowMs: number): void;
   /** The venue answered the request: it has no book of the token. The next change requests one again. */
   markMissing(): void;
+  /** A fresh book was requested and has not come yet. */
+  needsBook(): boolean;
   verified(): boolean;
   bids(): readonly BookLevel[];
   asks(): readonly BookLevel[];
@@ -311,6 +313,7 @@ export function createTokenBook(deps: {
       requested = false;
       sinceRequest = [];
     },
+    needsBook: () => requested,
     verified: () => verified,
     bids: () => book.bids(),
     asks: () => book.asks(),

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { decodeBook } from './messages.js';
+import { createRepairs } from './repairs.js';
+
+const bookOf = (tokenId: string, bids: readonly { price: string; size: string }[]) =>
+  decodeBook(
+    { market: `0x${'a'.repeat(64)}`, asset_id: tokenId, timestamp: String(Date.now()), bids, asks: [] },
+    Date.now(),
+    'silent',
+  );
+
+function setUp() {
+  const fetched: string[] = [];
+  const needed = new Set<string>();
+  const answers = new Map<string, () => void>();
+  const repairs = createRepairs({
+    async fetch(tokenId) {
+      fetched.push(tokenId);
+      await new Promise<void>((resolve) => answers.set(tokenId, resolve));
+      if (tokenId === 'missing') return null;
+      return bookOf('1', tokenId === 'empty' ? [] : [{ price: '0.4', size: '1' }]);
+    },
+    isNeeded: (tokenId) => needed.has(tokenId),
+    onBook: () => undefined,
+    onMissing: () => undefined,
+    onFailed: (_tokenId, error) => {
+      throw error;
+    },
+    signal: new AbortController().signal,
+    nowMs: Date.now,
+    firstDelayMs: 1,
+  });
+  const request = (tokenIds: readonly string[]) => {
+    for (const tokenId of tokenIds) {
+      needed.add(tokenId);
+      repairs.request(tokenId, 'silent');
+    }
+  };
+  return { fetched, needed, answers, repairs, request };
+}
+
+describe('createRepairs', () => {
+  it('does not fetch books that the subscription brings before their turn', async () => {
+    const { fetched, needed, answers, repairs, request } = setUp();
+    request(Array.from({ length: 400 }, (_, n) => `lost ${n}`));
+    await expect.poll(() => answers.size).toBe(8);
+    needed.clear();
+    request(['differs']);
+    for (const answer of answers.values()) answer();
+    await expect.poll(() => fetched.length).toBe(9);
+    expect(fetched.at(-1)).toBe('differs');
+    answers.get('differs')?.();
+    await repairs.idle();
+    // A later request of a token whose turn was skipped is a new one.
+    request(['lost 399']);
+    await expect.poll(() => fetched.at(-1)).toBe('lost 399');
+  });
+
+  it('expects nothing of the subscription of a token that the venue has no levels of', async () => {
+    const { answers, repairs, request } = setUp();
+    const tokens = ['missing', 'empty', 'full'];
+    request(tokens);
+    await expect.poll(() => answers.size).toBe(3);
+    for (const answer of answers.values()) answer();
+    await repairs.idle();
+    expect(tokens.map((tokenId) => repairs.mayHaveBook(tokenId))).toEqual([false, false, true]);
+  });
+});
