@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Sql, Tables } from '../tables/port.js';
 import type { ChangeFeed } from './change-feed.js';
 import type { WatchedTable } from './change-feed.sql.js';
 
@@ -44,6 +45,17 @@ export interface CachedLookupOptions<T> {
     readonly update?: (value: T, source: WatchedTable) => T | undefined;
   };
 }
+
+/** `read` of a lookup: the value of each row of a statement, by the id that the row has. */
+export const readRows =
+  <Row, T>(
+    tables: Tables,
+    statement: (ids: readonly string[]) => Sql,
+    id: (row: Row) => string,
+    value: (row: Row) => T,
+  ): CachedLookupOptions<T>['read'] =>
+  async (ids) =>
+    new Map((await tables.rows<Row>(statement(ids))).map((row) => [id(row), value(row)]));
 
 /** Creates a lookup that reads only ids that are not cached. Callers share the cached values and do not change them. */
 export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLookup<T> {

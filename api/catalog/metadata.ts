@@ -1,6 +1,6 @@
 import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
-import { type CachedLookup, createCachedLookup, type Lookup } from './cached-lookup.js';
+import { type CachedLookup, createCachedLookup, type Lookup, readRows } from './cached-lookup.js';
 import type { ChangeFeed } from './change-feed.js';
 import {
   type ConditionTokensRow,
@@ -125,20 +125,14 @@ export function createMetadataLookups(deps: {
   const { tables, nowMs, changes, cachedMarkets } = deps;
   return {
     tokensOf: createCachedLookup<TokenMetadata | null>({
-      read: async (ids) => {
-        const rows = await tables.rows<TokenMetadataRow>(tokenMetadataSql(ids));
-        return new Map(rows.map((row) => [row.token, tokenFrom(row)]));
-      },
+      read: readRows(tables, tokenMetadataSql, (row: TokenMetadataRow) => row.token, tokenFrom),
       unknown: null,
       nowMs,
       maxSize: cachedTokens(cachedMarkets),
       invalidation: { changes, tables: ['tokens', 'chain_tokens'] },
     }),
     marketsOf: createCachedLookup<MarketMetadata | null>({
-      read: async (ids) => {
-        const rows = await tables.rows<MarketMetadataRow>(marketMetadataSql(ids));
-        return new Map(rows.map((row) => [row.condition_id, marketFrom(row)]));
-      },
+      read: readRows(tables, marketMetadataSql, (row: MarketMetadataRow) => row.condition_id, marketFrom),
       unknown: null,
       nowMs,
       maxSize: cachedConditions(cachedMarkets),
@@ -146,30 +140,29 @@ export function createMetadataLookups(deps: {
     }),
     // Rows never change; a missing one is read again after one second.
     conditionTokensOf: createCachedLookup<ConditionTokens | null>({
-      read: async (ids) => {
-        const rows = await tables.rows<ConditionTokensRow>(conditionTokensSql(ids));
-        return new Map(
-          rows.map((row) => [row.condition_id, { tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }]),
-        );
-      },
+      read: readRows(
+        tables,
+        conditionTokensSql,
+        (row: ConditionTokensRow) => row.condition_id,
+        (row) => ({ tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }),
+      ),
       unknown: null,
       nowMs,
     }),
     resolutionsOf: createCachedLookup<Resolution | null>({
-      read: async (ids) => {
-        const rows = await tables.rows<ResolutionRow>(resolutionsSql(ids));
-        return new Map(rows.map((row) => [row.condition_id, resolutionOf(row)]));
-      },
+      read: readRows(tables, resolutionsSql, (row: ResolutionRow) => row.condition_id, resolutionOf),
       unknown: null,
       nowMs,
       maxSize: cachedConditions(cachedMarkets),
       invalidation: { changes, tables: ['resolutions'] },
     }),
     exchangeNegRiskOf: createCachedLookup<boolean | null>({
-      read: async (ids) => {
-        const rows = await tables.rows<ExchangeNegRiskRow>(exchangeNegRiskSql(ids));
-        return new Map(rows.map((row) => [row.token, boolFrom(row.neg_risk)]));
-      },
+      read: readRows(
+        tables,
+        exchangeNegRiskSql,
+        (row: ExchangeNegRiskRow) => row.token,
+        (row) => boolFrom(row.neg_risk),
+      ),
       unknown: null,
       nowMs,
       // A token's kind never changes: the first fill decides it.

@@ -20,36 +20,21 @@ import { type RowPage, toPage } from './read-page.js';
 import { type TokenChoice, type TokenSelection, tagListsOf, tokenQuery, tokensSql } from './tokens.sql.js';
 import { createWideTags } from './wide-tags.js';
 
-export interface FillReader {
-  /** Fills in chain order. */
-  fills(filter: FillFilter, page: Page): Promise<RowPage<FillRow>>;
-  /** Single fills, those of an order adjacent. */
-  fillsByOrder(filter: FillFilter, page: Page): Promise<RowPage<FillRow>>;
-  groups(filter: FillFilter, page: Page, grouping: Grouping): Promise<RowPage<FillGroupRow>>;
-  /** Position of the newest fill that matches a filter. */
-  newest(filter: FillFilter): Promise<LogPosition | null>;
-  /** The tokens that match all of the given names; null if no name is given. */
-  choose(selection: TokenSelection): Promise<TokenChoice | null>;
-  /** Token ids that match all of the given names; null if no name is given. Throws ApiError if there are too many to list. */
-  tokens(selection: TokenSelection): Promise<readonly string[] | null>;
-}
+export type FillReader = ReturnType<typeof createFillReader>;
 
 /** Rows that are read to find a page of a tag among them; a page further behind is left to a statement. */
 const MAX_NEXT_ROWS = 4_000;
 
 /** Reads pages of the fills tables. */
-export function createFillReader(deps: {
-  tables: Tables;
-  taggedTokens: TaggedTokens;
-  nowMs: () => number;
-}): FillReader {
+export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTokens; nowMs: () => number }) {
   const { tables } = deps;
   const wideTags = createWideTags(tables);
 
-  const newestOf = async (filter: FillFilter): Promise<LogPosition | null> => {
+  /** Position of the newest fill that matches a filter. */
+  const newest = async (filter: FillFilter): Promise<LogPosition | null> => {
     if (matchesNothing(filter)) return null;
-    const [newest] = await tables.rows<LogPositionRow>(newestFillSql(filter));
-    return newest === undefined ? null : logPositionOf(newest);
+    const [row] = await tables.rows<LogPositionRow>(newestFillSql(filter));
+    return row === undefined ? null : logPositionOf(row);
   };
 
   /** The page and one row more, if it lies among the next `reach` rows of the filter without its tags: true of tags with most of the fills. Otherwise null. */
@@ -94,7 +79,8 @@ export function createFillReader(deps: {
     return tables.rows<FillRow>(fillsSql(filter, page));
   };
 
-  const choose: FillReader['choose'] = async (selection) => {
+  /** The tokens that match all of the given names; null if no name is given. */
+  const choose = async (selection: TokenSelection): Promise<TokenChoice | null> => {
     const { tokenId, tagSlug, anyTag, ...names } = selection;
     const named = Object.values(names).some((value) => value !== undefined);
     const tagged = [...tagListsOf(selection).values()];
@@ -110,25 +96,28 @@ export function createFillReader(deps: {
   };
 
   return {
-    async fills(filter, page) {
+    /** Fills in chain order. */
+    async fills(filter: FillFilter, page: Page): Promise<RowPage<FillRow>> {
       if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
       const recent = recentFillsFilter(filter, page, deps.nowMs() / 1000);
       let found = recent === null ? [] : await read(recent, page);
       if (found.length <= page.limit) found = await read(filter, page);
       return toPage(found, page.limit);
     },
-    async fillsByOrder(filter, page) {
+    /** Single fills, those of an order adjacent. */
+    async fillsByOrder(filter: FillFilter, page: Page): Promise<RowPage<FillRow>> {
       if (matchesNothing(filter)) return toPage<FillRow>([], page.limit);
       return toPage(await tables.rows<FillRow>(fillsByOrderSql(filter, page)), page.limit);
     },
-    async groups(filter, page, grouping) {
+    async groups(filter: FillFilter, page: Page, grouping: Grouping): Promise<RowPage<FillGroupRow>> {
       if (matchesNothing(filter)) return toPage<FillGroupRow>([], page.limit);
       const oneMore = { ...page, limit: page.limit + 1 };
       return toPage(await tables.rows<FillGroupRow>(groupsSql(filter, oneMore, grouping)), page.limit);
     },
-    newest: newestOf,
+    newest,
     choose,
-    async tokens(selection) {
+    /** Token ids that match all of the given names; null if no name is given. Throws ApiError if there are too many to list. */
+    async tokens(selection: TokenSelection): Promise<readonly string[] | null> {
       const chosen = await choose(selection);
       if (chosen !== null && chosen.tokenIds === null) {
         throw badParameter('filter too broad: narrow by market_slug, condition_id, token_id or time');

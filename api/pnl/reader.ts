@@ -51,19 +51,7 @@ export interface WalletFees {
   readonly throughBlock: string;
 }
 
-export interface PnlReader {
-  /** Contains every requested wallet. `tokens` null: all positions. */
-  summaries(wallets: readonly string[], tokens: TokenChoice | null): Promise<ReadonlyMap<string, WalletSummaries>>;
-  /** At most `rows` buckets, oldest first; without combos. */
-  series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]>;
-  /** Sum over the span. `tokens` null: all tokens. */
-  spanPnl(
-    wallet: string,
-    span: Span,
-    options: { readonly tokens: TokenChoice | null; readonly combos: boolean },
-  ): Promise<SpanPnl>;
-  fees(wallet: string): Promise<WalletFees>;
-}
+export type PnlReader = ReturnType<typeof createPnlReader>;
 
 export const emptyPnlSummary: PositionsSummary = {
   realized: 0n,
@@ -107,13 +95,16 @@ const clampedSpan = (span: Span): Span => ({
 });
 
 /** Reads the realized PnL of wallets: in total, and within time spans. */
-export function createPnlReader(deps: { tables: Tables }): PnlReader {
-  const { tables } = deps;
+export function createPnlReader({ tables }: { tables: Tables }) {
   /** Few wallets have combos; for the others the daily sums suffice. */
   const hasCombos = async (wallet: string): Promise<boolean> =>
     (await tables.rows<{ found: number }>(hasCombosSql(wallet))).length > 0;
   return {
-    async summaries(wallets, tokens) {
+    /** Contains every requested wallet. `tokens` null: all positions. */
+    async summaries(
+      wallets: readonly string[],
+      tokens: TokenChoice | null,
+    ): Promise<ReadonlyMap<string, WalletSummaries>> {
       const summaries = new Map<string, WalletSummaries>(
         wallets.map((wallet) => [wallet, { markets: emptyPnlSummary, combos: emptyPnlSummary }]),
       );
@@ -129,20 +120,26 @@ export function createPnlReader(deps: { tables: Tables }): PnlReader {
       }
       return summaries;
     },
-    async series(wallet, span, group, rows) {
+    /** At most `rows` buckets, oldest first; without combos. */
+    async series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]> {
       const marketsOnly = await hasCombos(wallet);
       const sql = seriesSql(wallet, clampedSpan(span), { group, tokens: null, marketsOnly, rows });
       const found = await tables.rows<SeriesRow>(sql);
       return found.map((row) => ({ ...realizedPnlFrom(row), startS: Number(row.bucket), events: Number(row.events) }));
     },
-    async spanPnl(wallet, span, { tokens, combos }) {
+    /** Sum over the span. `tokens` null: all tokens. */
+    async spanPnl(
+      wallet: string,
+      span: Span,
+      { tokens, combos }: { readonly tokens: TokenChoice | null; readonly combos: boolean },
+    ): Promise<SpanPnl> {
       if (tokens?.tokenIds?.length === 0) return emptySpanPnl;
       const marketsOnly = !combos && (await hasCombos(wallet));
       const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokens, marketsOnly, rows: 1 });
       const [row] = await tables.rows<SeriesRow>(sql);
       return row === undefined ? emptySpanPnl : { ...realizedPnlFrom(row), events: Number(row.events) };
     },
-    async fees(wallet) {
+    async fees(wallet: string): Promise<WalletFees> {
       const [row] = await tables.rows<WalletFeesRow>(walletFeesSql(wallet));
       const feeFills = Number(row?.fee_fills ?? 0);
       return {

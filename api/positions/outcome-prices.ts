@@ -62,11 +62,11 @@ export const outcomePriceFields = {
     .meta({ description: 'Time per element of outcomePrices, Unix seconds.' }),
 };
 
-/** The response fields, with `outcomePrices` as text. */
 /** Whether the market is settled on chain, which the catalogue may not know yet. */
 export const isSettled = (prices: OutcomePrices | undefined): boolean =>
   prices !== undefined && prices.sources.length > 0 && prices.sources.every((source) => source === 'settlement');
 
+/** The response fields, with `outcomePrices` as text. */
 export const outcomePricesFrom = (prices: OutcomePrices | undefined) => ({
   outcomePrices: [...(prices?.texts ?? [])],
   priceSources: [...(prices?.sources ?? [])],

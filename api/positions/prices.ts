@@ -1,4 +1,4 @@
-import { type CachedLookup, createCachedLookup } from '../catalog/cached-lookup.js';
+import { type CachedLookup, createCachedLookup, readRows } from '../catalog/cached-lookup.js';
 import type { ChangeFeed } from '../catalog/change-feed.js';
 import { cachedTokens } from '../catalog/metadata.js';
 import type { Tables } from '../tables/port.js';
@@ -16,10 +16,7 @@ export const createPriceLookup = (deps: {
   cachedMarkets: number;
 }): CachedLookup<Price> =>
   createCachedLookup<Price>({
-    read: async (ids) => {
-      const rows = await deps.tables.rows<PriceRow>(pricesSql(ids));
-      return new Map(rows.map((row) => [row.token, priceFrom(row)]));
-    },
+    read: readRows(deps.tables, pricesSql, (row: PriceRow) => row.token, priceFrom),
     unknown: unpriced,
     nowMs: deps.nowMs,
     maxSize: cachedTokens(deps.cachedMarkets),

@@ -53,25 +53,19 @@ export const byRank = (direction: 'asc' | 'desc'): RankOrder<RankedPosition> => 
   },
 });
 
-export interface PositionReader {
-  /**
-   * Positions of a wallet with prices and outcome metadata, at most MAX_POSITIONS: open ones first, then by last activity, newest
-   * first. The result is cached for up to `ttlMs` and shared by all callers with the same `ttlMs`. The caller filters and sorts it.
-   */
-  ofWallet(wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>>;
-  /** Combo positions of a wallet, open and closed. */
-  comboPositionsOf(wallet: string): Promise<readonly Position[]>;
-  /** Position ids and sort values of the holders of tokens in the given order, at most MAX_RANKED. */
-  rankedHolders(filter: HolderFilter, sort: HolderSort, order: 'asc' | 'desc'): Promise<readonly RankedPosition[]>;
-  /** Positions in the order of their ids; `beyond` continues after the last one of a page without a gap. */
-  page(page: PositionPage): Promise<readonly Position[]>;
-  /** Positions by id, in the order of the ids; ids without a position are omitted. */
-  byId(ids: readonly string[]): Promise<readonly Position[]>;
-  /** First and last fill of positions, by position id; positions without a fill are omitted. */
-  tradeSpans(
-    positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
-  ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>>;
-  readonly prices: Lookup<Price>;
+export type PositionReader = ReturnType<typeof createPositionReader>;
+
+/** Positions with their prices and outcome metadata. */
+export async function withMetadata(
+  { prices, outcomesOf }: { readonly prices: Lookup<Price>; readonly outcomesOf: Lookup<OutcomeMetadata> },
+  rows: readonly PositionRow[],
+): Promise<readonly PositionWithMetadata[]> {
+  const tokenIds = rows.map((row) => row.token);
+  const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), outcomesOf(tokenIds)]);
+  return rows.map((row) => ({
+    ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
+    metadata: metadataOf.get(row.token) ?? unknownOutcomeMetadata,
+  }));
 }
 
 /** Whether a page may be looked for among the next rows of the table; other filters could exclude most of them. */
@@ -85,7 +79,7 @@ export function createPositionReader(deps: {
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
   taggedTokens: TaggedTokens;
-}): PositionReader {
+}) {
   const { tables, prices } = deps;
   /** The page, if it lies among the next rows of the table: true of tags with most of the positions. Otherwise null. */
   const taggedRows = async (page: PositionPage): Promise<readonly PositionRow[] | null> => {
@@ -113,22 +107,27 @@ export function createPositionReader(deps: {
   };
   return {
     prices,
-    ofWallet: (wallet, ttlMs) =>
+    /**
+     * Positions of a wallet with prices and outcome metadata, at most MAX_POSITIONS: open ones first, then by last activity, newest first. The result is
+     * cached for up to `ttlMs` and shared by all callers with the same `ttlMs`. The caller filters and sorts it.
+     */
+    ofWallet: (wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>> =>
       deps.cache.get(`wallet positions ${wallet} ${ttlMs}`, ttlMs, async () => {
         const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS));
-        const tokenIds = rows.map((row) => row.token);
-        const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), deps.outcomesOf(tokenIds)]);
-        return rows.map((row) => ({
-          ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
-          metadata: metadataOf.get(row.token) ?? unknownOutcomeMetadata,
-        }));
+        return withMetadata(deps, rows);
       }),
-    async comboPositionsOf(wallet) {
+    /** Combo positions of a wallet, open and closed. */
+    async comboPositionsOf(wallet: string): Promise<readonly Position[]> {
       const rows = await tables.rows<PositionRow>(walletCombosSql(wallet, MAX_POSITIONS));
       const priceOf = await prices(rows.map((row) => row.token));
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
-    async rankedHolders(filter, sort, order) {
+    /** Position ids and sort values of the holders of tokens in the given order, at most MAX_RANKED. */
+    async rankedHolders(
+      filter: HolderFilter,
+      sort: HolderSort,
+      order: 'asc' | 'desc',
+    ): Promise<readonly RankedPosition[]> {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
       const priceOf = await prices(filter.tokenIds);
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? NO_PRICE);
@@ -139,13 +138,15 @@ export function createPositionReader(deps: {
         value: BigInt(row.value),
       }));
     },
-    async page(page) {
+    /** Positions in the order of their ids; `beyond` continues after the last one of a page without a gap. */
+    async page(page: PositionPage): Promise<readonly Position[]> {
       if (page.tokens?.tokenIds?.length === 0) return [];
       const rows = await pageRows(page);
       const priceOf = await prices([...new Set(rows.map((row) => row.token))]);
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
-    async byId(ids) {
+    /** Positions by id, in the order of the ids; ids without a position are omitted. */
+    async byId(ids: readonly string[]): Promise<readonly Position[]> {
       if (ids.length === 0) return [];
       const pairs = ids.map(parsePositionId);
       const tokenIds = pairs.map(([, token]) => token);
@@ -166,7 +167,10 @@ export function createPositionReader(deps: {
       );
       return ids.flatMap((id) => found.get(id) ?? []);
     },
-    async tradeSpans(positions) {
+    /** First and last fill of positions, by position id; positions without a fill are omitted. */
+    async tradeSpans(
+      positions: readonly Pick<Position, 'wallet' | 'tokenId' | 'fills' | 'firstAtS'>[],
+    ): Promise<ReadonlyMap<string, { readonly firstS: number; readonly lastS: number }>> {
       const traded = positions.filter((position) => position.fills > 0);
       if (traded.length === 0) return new Map();
       const each = (of: (position: (typeof traded)[number]) => string) => [...new Set(traded.map(of))];

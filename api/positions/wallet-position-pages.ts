@@ -5,17 +5,10 @@ import type { CursorKind, CursorList } from '../pagination/cursor.js';
 import { cursorPage, type ListPage } from '../pagination/list-page.js';
 import { compareNumbers, rankCursor, rankedPage } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
-import { type OutcomeMetadata, unknownOutcomeMetadata } from './outcomes.js';
-import {
-  type Position,
-  type PositionWithMetadata,
-  type Price,
-  positionFrom,
-  unpriced,
-  valueAtPrice,
-} from './position.js';
+import type { OutcomeMetadata } from './outcomes.js';
+import { type Position, type PositionWithMetadata, type Price, unpriced, valueAtPrice } from './position.js';
 import type { PositionRow } from './positions.sql.js';
-import { MAX_POSITIONS } from './reader.js';
+import { MAX_POSITIONS, withMetadata } from './reader.js';
 import {
   type PositionSelection,
   type WalletOrderRow,
@@ -85,15 +78,7 @@ export function createWalletPositionPages(deps: {
   outcomesOf: Lookup<OutcomeMetadata>;
   cache: ResponseCache;
 }): WalletPositionPages {
-  const { tables, prices, outcomesOf, cache } = deps;
-  const positionsOf = async (rows: readonly PositionRow[]): Promise<readonly PositionWithMetadata[]> => {
-    const tokenIds = rows.map((row) => row.token);
-    const [priceOf, metadataOf] = await Promise.all([prices(tokenIds), outcomesOf(tokenIds)]);
-    return rows.map((row) => ({
-      ...positionFrom(row, priceOf.get(row.token) ?? unpriced),
-      metadata: metadataOf.get(row.token) ?? unknownOutcomeMetadata,
-    }));
-  };
+  const { tables, prices, cache } = deps;
   const listOf = ({ endpoint, sort, order }: WalletPositionsQuery): CursorList => ({
     endpoint,
     order: `${sort} ${order}`,
@@ -159,12 +144,12 @@ export function createWalletPositionPages(deps: {
       if (predicate === null) {
         const pageName = `${name} ${limit} ${offset} ${query.cursor ?? ''}`;
         const cached = await cache.get(pageName, maxAgeMs, () => readRows(query));
-        return { ...cached, value: { ...cached.value, rows: await positionsOf(cached.value.rows) } };
+        return { ...cached, value: { ...cached.value, rows: await withMetadata(deps, cached.value.rows) } };
       }
       const { tokens, shares } = query.selection;
       const cached = await cache.get(`${name} ${shares} ${tokens}`, maxAgeMs, () => readOrder(query));
       const page = await readMatching(query, cached.value, predicate);
-      return { ...cached, value: { ...page, rows: await positionsOf(page.rows) } };
+      return { ...cached, value: { ...page, rows: await withMetadata(deps, page.rows) } };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { createCachedLookup, type Lookup } from '../catalog/cached-lookup.js';
+import { createCachedLookup, type Lookup, readRows } from '../catalog/cached-lookup.js';
 import { questionCountsSql } from '../catalog/neg-risk.sql.js';
 import type { Page } from '../fills/filter.js';
 import { toPage } from '../fills/read-page.js';
@@ -22,10 +22,12 @@ export function createWalletEventReader(deps: { tables: Tables; nowMs: () => num
   const cataloguedCounts: Lookup<number> = createCachedLookup({
     unknown: 0,
     nowMs: deps.nowMs,
-    read: async (ids) => {
-      const rows = await tables.rows<{ market: string; questions: number | string }>(questionCountsSql(ids));
-      return new Map(rows.map((row) => [row.market, Number(row.questions)]));
-    },
+    read: readRows(
+      tables,
+      questionCountsSql,
+      (row: { market: string; questions: number | string }) => row.market,
+      (row) => Number(row.questions),
+    ),
   });
   return {
     events: async (filter: WalletEventFilter, page: Page) =>

@@ -9,18 +9,7 @@ import { comboSorts, type RankedCombo } from '../../../positions/combos.sql.js';
 import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
-import {
-  comboEventsPage,
-  comboListAliases,
-  comboListQuery,
-  comboRedemptionsQuery,
-  eventKindParam,
-  exampleEventsPaging,
-  kindOf,
-  redemptionAliases,
-  redemptionsOf,
-} from '../positions/combos.js';
-import { exampleComboEvent } from '../positions/combos.serialize.js';
+import { comboEventRoutes } from '../positions/combo-events.js';
 import { examplePaging } from '../trades/examples.js';
 import { comboAliases, comboParams, comboTokensOf } from '../trades/query.js';
 import {
@@ -32,12 +21,6 @@ import {
   globalRedemptionFrom,
   globalRedemptionSchema,
 } from './combos.serialize.js';
-
-const walletFilter = {
-  wallet: walletParam({ invalid: 'invalid wallet: use 0x and 40 hex digits' }).optional(),
-};
-const walletAliases = { ...comboListAliases, address: 'wallet' };
-const eventsQuery = z.object({ ...comboListQuery, ...walletFilter });
 
 /** GET /v3/combos/...: combo markets, and the position changes and redemptions of all wallets in them. */
 export function createGlobalComboRoutes(readers: Readers): readonly Route[] {
@@ -106,79 +89,25 @@ export function createGlobalComboRoutes(readers: Readers): readonly Route[] {
     },
   });
 
-  const activity = defineRoute({
-    ...v3Route,
-    tag: 'Trades',
-    path: '/v3/combos/activity',
-    reads: ['pnl', 'chain'],
-    summary: 'Position changes in combos, newest first',
-    description: 'One row per wallet and position: a fill has one row per side, a split or a merge has two.',
-    query: eventsQuery.extend({ event_kind: eventKindParam }),
-    aliases: walletAliases,
-    success: {
-      description: 'A page of position changes',
-      schema: z.object({
-        activity: z.array(globalEventSchema),
-        position_type: z.literal('combo'),
-        source: z.literal('v3.combos.activity'),
-        ...pageFields,
-      }),
-      example: {
-        activity: [globalEventFrom(exampleComboEvent)],
-        position_type: 'combo',
-        source: 'v3.combos.activity',
-        ...exampleEventsPaging('/v3/combos/activity'),
+  return [
+    markets,
+    ...comboEventRoutes(readers, {
+      path: '/v3/combos',
+      source: 'v3.combos',
+      tag: 'Trades',
+      reads: ['pnl', 'chain'],
+      filter: { wallet: walletParam({ invalid: 'invalid wallet: use 0x and 40 hex digits' }).optional() },
+      aliases: { address: 'wallet' },
+      head: {},
+      activity: {
+        summary: 'Position changes in combos, newest first',
+        description: 'One row per wallet and position: a fill has one row per side, a split or a merge has two.',
       },
-    },
-    async handler({ query }, context) {
-      const page = await comboEventsPage(readers, query, kindOf(query), context);
-      return {
-        body: {
-          activity: page.rows.map(globalEventFrom),
-          position_type: 'combo' as const,
-          source: 'v3.combos.activity' as const,
-          ...pagingOf(query, page, context),
-        },
-      };
-    },
-  });
-
-  const redemptions = defineRoute({
-    ...v3Route,
-    tag: 'Trades',
-    path: '/v3/combos/redemptions',
-    reads: ['pnl', 'chain', 'wallet_events'],
-    summary: 'Redemptions of combos, newest first',
-    query: z.object({ ...comboRedemptionsQuery, ...walletFilter }),
-    aliases: { ...walletAliases, ...redemptionAliases },
-    success: {
-      description: 'A page of redemptions',
-      schema: z.object({
-        redemptions: z.array(globalRedemptionSchema),
-        position_type: z.literal('combo'),
-        source: z.literal('v3.combos.redemptions'),
-        ...pageFields,
-      }),
-      example: {
-        redemptions: [globalRedemptionFrom(exampleComboEvent, BigInt(exampleComboEvent.cash))],
-        position_type: 'combo',
-        source: 'v3.combos.redemptions',
-        ...exampleEventsPaging('/v3/combos/redemptions'),
-      },
-    },
-    async handler({ query }, context) {
-      const page = await comboEventsPage(readers, query, redemptionsOf(query), context);
-      const payouts = await combos.payouts(page.rows);
-      return {
-        body: {
-          redemptions: page.rows.map((row, i) => globalRedemptionFrom(row, payouts[i] ?? 0n)),
-          position_type: 'combo' as const,
-          source: 'v3.combos.redemptions' as const,
-          ...pagingOf(query, page, context),
-        },
-      };
-    },
-  });
-
-  return [markets, activity, redemptions];
+      redemptions: { summary: 'Redemptions of combos, newest first' },
+      event: globalEventSchema,
+      eventFrom: globalEventFrom,
+      redemption: globalRedemptionSchema,
+      redemptionFrom: globalRedemptionFrom,
+    }),
+  ];
 }

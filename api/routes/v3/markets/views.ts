@@ -1,4 +1,4 @@
-import { createCachedLookup } from '../../../catalog/cached-lookup.js';
+import { createCachedLookup, readRows } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
 import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
 import type { RequestContext } from '../../../http/route.js';
@@ -22,10 +22,12 @@ export function createMarketViews({ tables, cache, conditionsOf, nowMs }: Reader
   const labelsOf = createCachedLookup<string>({
     unknown: '',
     nowMs,
-    read: async (slugs) => {
-      const rows = await tables.rows<{ slug: string; label: string }>(tagLabelsSql(slugs));
-      return new Map(rows.map((row) => [row.slug, row.label]));
-    },
+    read: readRows(
+      tables,
+      tagLabelsSql,
+      (row: { slug: string; label: string }) => row.slug,
+      (row) => row.label,
+    ),
   });
 
   const contextOf = async (rows: readonly MarketRow[]) =>
