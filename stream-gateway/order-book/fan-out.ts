@@ -8,8 +8,8 @@ import { type NamesOf, priceChangeText, stepText, type TokenUpdates, updatesOf }
 export interface Receiver {
   /** It verifies checksums: it gets steps and anchors instead of shared updates. */
   readonly integrity: boolean;
-  /** Versions of the books that were sent to it since the last batch: what led to them is not sent again. */
-  readonly fresh: Map<string, number>;
+  /** Versions of the books that were sent to it since the last batch: what led to them is not sent again. A token that returns has another book. */
+  readonly fresh: Map<TokenBook, number>;
   /** Adds updates to its next batch. */
   add(update: string): void;
   /** Adds the step of a token to its next batch. */
@@ -47,8 +47,7 @@ export function createFanOut(deps: {
   const firehoses = new Set<FirehoseReceiver>();
   const none: ReadonlySet<Receiver> = new Set();
   const receiversOf = (tokenId: string): ReadonlySet<Receiver> => index.get(tokenId) ?? none;
-  const wants = (receiver: Receiver, { tokenId, version }: TokenBook): boolean =>
-    receiver.fresh.get(tokenId) !== version;
+  const wants = (receiver: Receiver, book: TokenBook): boolean => receiver.fresh.get(book) !== book.version;
 
   /** A token's updates for receivers that verify checksums. */
   const addVerifiable = (receiver: Receiver, updates: TokenUpdates, step: ((prevSeq: number) => string) | null) => {

@@ -40,9 +40,11 @@ export function createSubscription(deps: {
   let tokens = new Set<string>();
   let firehose = false;
   let job: SnapshotJob | null = null;
+  /** Tokens whose books the newest job has sent. The store may forget some before it is done. */
+  let sent = new Set<string>();
   /** Updates of the next batch. */
   let updates: string[] = [];
-  const fresh = new Map<string, number>();
+  const fresh = new Map<TokenBook, number>();
   /** Newest step of each token whose checksums are verified. */
   const steps = new Map<string, number>();
   const isSubscribed = (tokenId: string) => firehose || tokens.has(tokenId);
@@ -88,7 +90,7 @@ export function createSubscription(deps: {
       if (book === undefined || !book.hasBook) continue;
       // An empty book is left out, so what has made it empty must still be sent.
       if (!integrity && book.isEmpty) continue;
-      fresh.set(tokenId, book.version);
+      fresh.set(book, book.version);
       if (integrity) {
         sendAnchor(book);
         anchors++;
@@ -107,7 +109,7 @@ export function createSubscription(deps: {
   const start = (tokenIds: readonly string[], options: { resync: boolean; firehoseAfter: boolean }) => {
     let total = 0;
     let finished = false;
-    const sent = new Set<string>();
+    sent = new Set();
     const send = (batch: readonly string[]) => {
       for (const tokenId of batch) sent.add(tokenId);
       total += sendBooks(batch, total, !firehose || options.firehoseAfter);
@@ -125,6 +127,7 @@ export function createSubscription(deps: {
           fresh.clear();
           fanOut.addFirehose(firehoseReceiver);
         }
+        sent.clear();
         job = null;
         peer.sendControl({ type: 'snapshots_done', total, ...(options.resync ? { reason: 'resync' } : {}) });
       },
@@ -138,7 +141,7 @@ export function createSubscription(deps: {
     updates = [];
     fresh.clear();
     fanOut.removeFirehose(firehoseReceiver);
-    for (const tokenId of firehose ? store.tokenIds() : tokens) fanOut.remove(receiver, tokenId);
+    for (const tokenId of firehose ? sent : tokens) fanOut.remove(receiver, tokenId);
   };
   const forgetSteps = (tokenIds: Iterable<string>) => {
     for (const tokenId of tokenIds) steps.delete(tokenId);
