@@ -48,11 +48,7 @@ const rankOf = (row: { readonly id: string; readonly value: string }): RankedVal
   id: row.id,
   value: BigInt(row.value),
 });
-const byValue = {
-  key: (one: RankedValue) => one.value,
-  order: 'desc',
-  id: (one: RankedValue) => one.id,
-} as const;
+const byValue = { value: (one: RankedValue) => one.value, id: (one: RankedValue) => one.id };
 
 const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
   ...positionsSummaryFrom({ ...row, combo: false, last_at: 0 }),

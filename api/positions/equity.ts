@@ -63,12 +63,12 @@ export function downsample<Point>(points: readonly Point[], most: number): reado
 /** The curve: cumulative PnL over the positions in the order of their first activity. */
 function equityCurve(steps: readonly PositionPnl[], maxMarkets: number | null): Omit<Equity, 'partial'> {
   const id = (step: PositionPnl) => step.tokenId;
-  const newestFirst = ordered(steps, { key: (step) => BigInt(step.lastAtS), order: 'desc', id });
+  const newestFirst = ordered(steps, { value: (step) => BigInt(step.lastAtS), id });
   const markets = [...new Set(newestFirst.map((step) => step.market))].slice(0, maxMarkets ?? undefined);
   const chosen = new Set(markets);
   const listed = ordered(
     steps.filter((step) => chosen.has(step.market)),
-    { key: (step) => BigInt(step.firstAtS), order: 'asc', id },
+    { value: (step) => BigInt(step.firstAtS), direction: 'asc', id },
   );
   let pnl = 0n;
   let perDollar = 0n;

@@ -1,13 +1,18 @@
 /** Sort key of a list: number or text; null sorts last in either direction. */
 export type OrderKey = bigint | string | null;
 
-/** Sorts rows by a key, ties by `id` ascending, so that the order is total. */
+/** Sorts rows by a value, ties by `id` ascending, so that the order is total. */
 export function ordered<Row>(
   rows: readonly Row[],
-  by: { readonly key: (row: Row) => OrderKey; readonly order: 'asc' | 'desc'; readonly id: (row: Row) => string },
+  by: {
+    readonly value: (row: Row) => OrderKey;
+    readonly id: (row: Row) => string;
+    /** Default: desc. */
+    readonly direction?: 'asc' | 'desc';
+  },
 ): Row[] {
-  const sign = by.order === 'asc' ? 1 : -1;
-  const keyed = rows.map((row) => ({ row, key: by.key(row), id: by.id(row) }));
+  const sign = by.direction === 'asc' ? 1 : -1;
+  const keyed = rows.map((row) => ({ row, key: by.value(row), id: by.id(row) }));
   keyed.sort((a, b) => {
     if (a.key !== b.key) {
       if (a.key === null) return 1;

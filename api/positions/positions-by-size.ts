@@ -56,7 +56,11 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
     );
     // Equal sizes are ordered by the amount paid; both values are below 2^64.
     const ranked = matching.map((one) => ({ id: positionId(one), value: (one.size << 64n) | one.boughtUsdc }));
-    return ordered(ranked, { key: (one) => one.value, order, id: (one) => one.id.padStart(ID_LENGTH, '0') });
+    return ordered(ranked, {
+      value: (one) => one.value,
+      direction: order,
+      id: (one) => one.id.padStart(ID_LENGTH, '0'),
+    });
   };
 
   /** Holders of tokens; settlement is a property of the token, not of the holder. */

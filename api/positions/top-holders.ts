@@ -14,20 +14,6 @@ export interface HolderPage {
   readonly next: HolderRank | 'end';
 }
 
-export interface TopHolders {
-  /** One page of the holders of each of the filter's tokens, in their order. `starts`: one per token. */
-  pages(
-    filter: HolderFilter,
-    by: {
-      readonly sort: HolderSort;
-      readonly order: 'asc' | 'desc';
-      readonly limit: number;
-      readonly offset: number;
-      readonly starts: readonly HolderStart[];
-    },
-  ): Promise<readonly HolderPage[]>;
-}
-
 const WALLET = /^0x[0-9a-f]{40}$/;
 const WHOLE = /^-?\d{1,76}$/;
 
@@ -48,10 +34,20 @@ export const holdersCursor = (tokens: number): CursorKind<readonly (HolderRank |
 });
 
 /** Reads pages of the holders of tokens. */
-export function createTopHolders(deps: { tables: Tables; prices: Lookup<Price> }): TopHolders {
-  const { tables, prices } = deps;
+export function createTopHolders({ tables, prices }: { tables: Tables; prices: Lookup<Price> }) {
   return {
-    async pages(filter, { sort, order, limit, offset, starts }) {
+    /** One page of the holders of each of the filter's tokens, in their order. `starts`: one per token. */
+    async pages(
+      filter: HolderFilter,
+      by: {
+        readonly sort: HolderSort;
+        readonly order: 'asc' | 'desc';
+        readonly limit: number;
+        readonly offset: number;
+        readonly starts: readonly HolderStart[];
+      },
+    ): Promise<readonly HolderPage[]> {
+      const { sort, order, limit, offset, starts } = by;
       const priceOf = await prices(filter.tokenIds);
       return Promise.all(
         filter.tokenIds.map(async (token, index): Promise<HolderPage> => {

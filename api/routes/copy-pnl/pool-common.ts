@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import type { Caller } from '../../auth/caller.js';
+import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { ApiError } from '../../errors/failure.js';
 import { errorSchema, type RequestContext } from '../../http/route.js';
+import type { RateLimitStore } from '../../limits/port.js';
 
 const INTERVAL_S = commonLimits.copyPnlIntervalMsPerKey / 1000;
 
@@ -25,8 +27,9 @@ export const common = {
   },
 } as const;
 
-/** The caller of a route that needs a key. */
-export function requireCaller({ caller }: RequestContext): Caller {
-  if (caller === null) throw new ApiError({ kind: 'missing_key' });
-  return caller;
+/** The caller, after its request was counted. Call it after the inputs are validated. */
+export async function admit(store: RateLimitStore, context: RequestContext): Promise<Caller> {
+  if (context.caller === null) throw new ApiError({ kind: 'missing_key' });
+  await enforceCopyPnlLimit(store, context);
+  return context.caller;
 }

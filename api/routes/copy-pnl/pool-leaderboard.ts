@@ -3,14 +3,13 @@ import { copyPeriods } from '../../../schemas/copy-pnl/period-scores.sql.js';
 import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import type { PoolScoresReader } from '../../copy-pnl/pool-scores.js';
 import { sortKeyNames } from '../../copy-pnl/pool-scores.sql.js';
-import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
 import { choiceParam, integerFrom, integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { v2 } from '../v2-onchain/params.js';
-import { common, requireCaller } from './pool-common.js';
+import { admit, common } from './pool-common.js';
 import { exampleScore, INVALID_PERIOD, lastRefreshSchema, scoreFields, scoreFrom } from './pool-score.js';
 
 const MAX_LIMIT = 1_000;
@@ -114,8 +113,7 @@ export function createPoolLeaderboardRoute(deps: {
       },
     },
     async handler({ query: requested }, context) {
-      const caller = requireCaller(context);
-      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const caller = await admit(deps.rateLimitStore, context);
       const { period, order, limit, offset } = requested;
       const filters = { min_trade_count: requested.min_trade_count, exclude_toxic: requested.exclude_toxic };
       const wallets = deps.pools.walletsOf(caller.poolKeyHash);

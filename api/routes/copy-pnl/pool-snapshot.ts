@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { type CopyPeriod, copyPeriods } from '../../../schemas/copy-pnl/period-scores.sql.js';
 import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
 import type { PoolScoresReader } from '../../copy-pnl/pool-scores.js';
-import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
-import { common, requireCaller } from './pool-common.js';
+import { admit, common } from './pool-common.js';
 import { exampleScore, INVALID_PERIOD, lastRefreshSchema, scoreFields, scoreFrom } from './pool-score.js';
 
 const isPeriod = (text: string): text is CopyPeriod => (copyPeriods as readonly string[]).includes(text);
@@ -80,8 +79,7 @@ export function createPoolSnapshotRoute(deps: {
       },
     },
     async handler({ query: { periods } }, context) {
-      const caller = requireCaller(context);
-      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const caller = await admit(deps.rateLimitStore, context);
       const [wallets, lastRefresh] = await Promise.all([
         deps.scores.scores(deps.pools.walletsOf(caller.poolKeyHash), periods),
         deps.scores.lastRefreshS(),

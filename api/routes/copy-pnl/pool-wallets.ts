@@ -4,13 +4,12 @@ import type { AccountCommand, Outcome, PoolChange } from '../../../schemas/types
 import type { Decide } from '../../accounts/decide.js';
 import type { Caller } from '../../auth/caller.js';
 import type { PoolDirectory } from '../../copy-pnl/pool-directory.js';
-import { enforceCopyPnlLimit } from '../../copy-pnl/request-limit.js';
 import { ApiError } from '../../errors/failure.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { RateLimitStore } from '../../limits/port.js';
-import { common, requireCaller } from './pool-common.js';
+import { admit, common } from './pool-common.js';
 
 const MAX = commonLimits.copyPnlPoolWallets;
 /** 1,000 addresses on a line of their own need about 50,000 bytes. */
@@ -81,8 +80,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
       example: { added: 2, already_tracked: 1, total: 7, max: MAX, capped: false, refresh_kicked: 2 },
     },
     async handler({ body: { addresses } }, context) {
-      const caller = requireCaller(context);
-      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const caller = await admit(deps.rateLimitStore, context);
       const requested = [...new Set(addresses)];
       const change = await apply({ 'oddstream.AddPoolWallets': target(caller, requested) });
       const rejected = requested.length - change.added - change.already_tracked;
@@ -115,8 +113,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
       example: { removed: 1, total: 6, max: MAX },
     },
     async handler({ body: { addresses } }, context) {
-      const caller = requireCaller(context);
-      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const caller = await admit(deps.rateLimitStore, context);
       const requested = [...new Set(addresses)];
       const { removed, total } = await apply({ 'oddstream.RemovePoolWallets': target(caller, requested) });
       return { body: { removed, total, max: MAX } };
@@ -139,8 +136,7 @@ export function createPoolWalletRoutes(deps: PoolDeps): readonly Route[] {
       example: { wallets: [EXAMPLE_WALLET], count: 1, max: MAX },
     },
     async handler(_input, context) {
-      const caller = requireCaller(context);
-      await enforceCopyPnlLimit(deps.rateLimitStore, context);
+      const caller = await admit(deps.rateLimitStore, context);
       const wallets = [...deps.pools.walletsOf(caller.poolKeyHash)];
       return { body: { wallets, count: wallets.length, max: MAX } };
     },

@@ -6,13 +6,10 @@ import { type CountsRow, countsSql, type UnknownEventRow, unknownEventsSql } fro
 const COUNTS_CACHE_MS = 30_000;
 const ALARMS_CACHE_MS = 5_000;
 
-/** What the state of the service needs from the tables, cached. Results are null while the tables cannot be read. */
-export interface TableFacts {
-  counts(): Promise<CountsRow | null>;
-  alarms(): Promise<readonly UnknownEventRow[] | null>;
-}
+export type TableFacts = ReturnType<typeof createTableFacts>;
 
-export function createTableFacts(deps: { tables: Tables; cache: ResponseCache; logger: Logger }): TableFacts {
+/** What the state of the service needs from the tables, cached. Results are null while the tables cannot be read. */
+export function createTableFacts(deps: { tables: Tables; cache: ResponseCache; logger: Logger }) {
   const { tables, cache, logger } = deps;
   /** Facts whose last read failed: a failure is logged once, because the status is requested several times a second while the product starts. */
   const failing = new Set<string>();

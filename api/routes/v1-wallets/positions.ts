@@ -163,14 +163,10 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
         (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
         (condition_id === undefined || condition_id === position.metadata.conditionId || derived.has(position.tokenId)),
     );
-    const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-    const [key, id] = [sorts[filter.sortBy], (position: PositionWithMetadata) => position.tokenId];
-    const page = rankedPage(
-      ordered(listed, { key, order, id }),
-      { value: key, id, direction: order },
-      { limit, offset, cursor: start },
-      { endpoint: WALLET_PATH, order: `${filter.sortBy} ${order}` },
-    );
+    const direction = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+    const by = { value: sorts[filter.sortBy], id: (one: PositionWithMetadata) => one.tokenId, direction } as const;
+    const of = { endpoint: WALLET_PATH, order: `${filter.sortBy} ${direction}` };
+    const page = rankedPage(ordered(listed, by), by, { limit, offset, cursor: start }, of);
     const tokensWithShares = new Set(cached.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
     const positions = page.rows.map((position) => positionFrom(position, tokensWithShares));
     return { list: cached, body: { wallet, count: positions.length, next_cursor: page.cursor, positions } };

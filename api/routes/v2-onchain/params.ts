@@ -38,6 +38,14 @@ export const v2 = {
     secondsParam({ description, invalid: `Invalid ${name}. Use Unix seconds` }),
 } as const;
 
+/** Parameters that select a wallet, a market and a token. */
+export const selectors = {
+  wallet: v2.wallet.optional(),
+  market_slug: v2.slug.optional(),
+  condition_id: v2.conditionId.optional(),
+  token_id: v2.tokenId.optional(),
+};
+
 /** Tokens of the market that a parameter names; null without it. Throws ApiError for an unknown market. */
 export async function tokensOfMarket(
   { fills }: Pick<Readers, 'fills'>,

@@ -13,7 +13,7 @@ import { type PositionWithMetadata, positionId } from '../../positions/position.
 import type { PositionKey } from '../../positions/positions.sql.js';
 import type { Readers } from '../../readers.js';
 import { oppositeOutcomeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
-import { common, tokensOfMarket, v2 } from './params.js';
+import { common, selectors, tokensOfMarket, v2 } from './params.js';
 
 const CACHE_S = 60;
 const MAX_ROWS = 500;
@@ -86,10 +86,7 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
     description:
       'With `wallet`: one page of at most 500 positions, by latest activity; `has_more` is false even if there are more, and the complete list is at `/v3/wallets/{address}/positions`. Otherwise keyset pages by position id, `<wallet>-<token_id>`; a position that exists throughout is listed exactly once.',
     query: z.object({
-      wallet: v2.wallet.optional(),
-      market_slug: v2.slug.optional(),
-      condition_id: v2.conditionId.optional(),
-      token_id: v2.tokenId.optional(),
+      ...selectors,
       status: named
         .choice(
           'status',
@@ -151,7 +148,11 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
             (status === 'all' || (status === 'open') === one.size > 0n) &&
             (minSize === null || one.size >= minSize),
         );
-        const rows = ordered(matching, { key: (one) => BigInt(one.lastAtS), order, id: (one) => one.tokenId });
+        const rows = ordered(matching, {
+          value: (one) => BigInt(one.lastAtS),
+          direction: order,
+          id: (one) => one.tokenId,
+        });
         return { body: body(rows.slice(0, limit), false, true), cache: cached };
       }
       const found = await positions.page({

@@ -17,7 +17,7 @@ import { defineRoute, type Route } from '../../http/route.js';
 import type { SnapshotOffset } from '../../pagination/cursor.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, tokensOfMarket, v2 } from './params.js';
+import { common, selectors, tokensOfMarket, v2 } from './params.js';
 import { direction, outcomeFields, outcomeFieldsFrom, role } from './serialize.js';
 
 const GROUPED_SOURCE = 'onchain-v2-grouped' as const;
@@ -45,10 +45,7 @@ const pageKey = parsedText<PageStart>(
 const byOrder = (name: string, description: string) => named.choice(name, ['order_hash'], description).optional();
 
 const query = z.object({
-  wallet: v2.wallet.optional(),
-  market_slug: v2.slug.optional(),
-  condition_id: v2.conditionId.optional(),
-  token_id: v2.tokenId.optional(),
+  ...selectors,
   start_time: v2.time('start_time', 'Start of the range, Unix seconds.').optional(),
   end_time: v2.time('end_time', 'End of the range, Unix seconds.').optional(),
   min_total: usdParam({ description: 'Minimum USD amount of a fill.', invalid: 'Invalid min_total' }).optional(),

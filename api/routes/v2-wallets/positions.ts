@@ -173,8 +173,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
           (tag === undefined || metadata.tagSlugs?.includes(tag) === true),
       );
       const positions = ordered(listed, {
-        key: ({ lastTradeAtS: at }) => (at === null ? null : BigInt(at)),
-        order: 'desc',
+        value: ({ lastTradeAtS: at }) => (at === null ? null : BigInt(at)),
         id: (position) => position.tokenId,
       });
       const body = allPositionsFrom(address, positions);
@@ -239,14 +238,11 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
           (filter.market === undefined || metadata.slug === filter.market) &&
           (title === undefined || metadata.market?.toLowerCase().includes(title) === true),
       );
-      const order = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
-      const [key, id] = [closedSorts[filter.sortBy], (one: PositionWithMetadata) => one.tokenId];
-      const page = rankedPage(
-        ordered(listed, { key, order, id }),
-        { value: key, id, direction: order },
-        { limit, offset, cursor },
-        { endpoint: context.endpoint, order: `${filter.sortBy} ${order}` },
-      );
+      const direction = filter.sortDirection === 'ASC' ? 'asc' : 'desc';
+      const value = closedSorts[filter.sortBy];
+      const by = { value, id: (one: PositionWithMetadata) => one.tokenId, direction } as const;
+      const of = { endpoint: context.endpoint, order: `${filter.sortBy} ${direction}` };
+      const page = rankedPage(ordered(listed, by), by, { limit, offset, cursor }, of);
       const positions = page.rows.map(closedRowFrom);
       return {
         body: { wallet: address, count: positions.length, offset, limit, next_cursor: page.cursor, positions },

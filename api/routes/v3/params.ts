@@ -7,7 +7,7 @@ import {
   tokenIdParam,
   walletParam,
 } from '../../http/chain-params.js';
-import { choiceParam, integerParam, slugParam } from '../../http/params.js';
+import { choiceParam, integerParam, patternParam, slugParam } from '../../http/params.js';
 import { secondsParam } from '../../http/time-params.js';
 import { cursorText } from '../../pagination/cursor.js';
 
@@ -70,6 +70,14 @@ export const v3 = {
   flag: (name: string, description: string) =>
     flagParam({ description, invalid: `invalid ${name}: use true or false` }).default(false),
 } as const;
+
+/** Code of a builder in the path, with or without 0x. */
+export const builderCodeParam = patternParam({
+  description: 'Builder code, with or without 0x.',
+  invalid: 'invalid builder code: use 64 hex digits',
+  pattern: /^(0x)?[0-9a-f]{64}$/,
+  example: `0x${'bc'.repeat(32)}`,
+});
 
 /** The parameters of a page. */
 export const paging = { limit: v3.limit(), offset: v3.offset, cursor: v3.cursor };

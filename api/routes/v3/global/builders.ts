@@ -2,13 +2,12 @@ import { z } from 'zod';
 import { formatMoney, moneyToNumber } from '../../../../schemas/primitives/money.js';
 import { ApiError } from '../../../errors/failure.js';
 import { sideDocs } from '../../../http/field-docs.js';
-import { patternParam } from '../../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
 import { examplePage, pageFields, pagingOf } from '../envelope.js';
-import { paging, v3, v3Route } from '../params.js';
+import { builderCodeParam, paging, v3, v3Route } from '../params.js';
 
 const common = { ...v3Route, tag: 'Builders' } as const;
 const BUILDERS_MS = 30_000;
@@ -164,14 +163,7 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
     path: '/v3/builders/{code}',
     reads: ['fills'],
     summary: 'One builder',
-    params: z.object({
-      code: patternParam({
-        description: 'Builder code, with or without 0x.',
-        invalid: 'invalid builder code: use 64 hex digits',
-        pattern: /^(0x)?[0-9a-f]{64}$/,
-        example: `0x${'bc'.repeat(32)}`,
-      }),
-    }),
+    params: z.object({ code: builderCodeParam }),
     query: z.object({ sort: sortParam }),
     success: {
       description: 'The builder',

@@ -28,10 +28,9 @@ import { statusParam } from './wallet.js';
 /** Length of the longest token id as decimal text. */
 const TOKEN_DIGITS = 78;
 const newestFirst = {
-  key: (one: Position) => BigInt(one.lastAtS),
-  order: 'desc',
+  value: (one: Position) => BigInt(one.lastAtS),
   id: (one: Position) => one.tokenId.padStart(TOKEN_DIGITS, '0'),
-} as const;
+};
 
 const common = { ...v3Route, tag: 'Wallets' } as const;
 
@@ -73,8 +72,7 @@ export function createComboPositionRoutes(readers: Readers): readonly Route[] {
           (named === null || named.includes(one.tokenId)) &&
           (query.status === undefined || statusOf(one) === query.status),
       );
-      const by = { value: newestFirst.key, id: newestFirst.id, direction: newestFirst.order };
-      const page = rankedPage(ordered(selected, newestFirst), by, query, context);
+      const page = rankedPage(ordered(selected, newestFirst), newestFirst, query, context);
       return {
         body: {
           address,

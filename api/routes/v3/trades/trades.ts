@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { badParameter } from '../../../errors/failure.js';
 import { onlyCombos } from '../../../fills/filter.js';
-import { patternParam } from '../../../http/params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import type { Readers } from '../../../readers.js';
-import { v3, v3Route } from '../params.js';
+import { builderCodeParam, v3, v3Route } from '../params.js';
 import { comboFields, readComboBranch } from './combos.js';
 import { exampleFill, examplePaging, exampleTitle } from './examples.js';
 import { createTradeLists, ordersPage, tradesPage, userTradesPage } from './lists.js';
@@ -28,13 +27,6 @@ const exampleTrade = tradeFrom(exampleFill, exampleTitle);
 const GROUPED_NOTE = 'With `group_by` the envelope carries `grouped_by` instead of the paging fields.';
 const PAGINATION_NOTE =
   'Page with `next_cursor`: new fills do not shift the pages. `offset` counts from the newest fill of each request.';
-
-const builderCode = patternParam({
-  description: 'Builder code, with or without 0x.',
-  invalid: 'invalid builder code: use 64 hex digits',
-  pattern: /^(0x)?[0-9a-f]{64}$/,
-  example: `0x${'bc'.repeat(32)}`,
-});
 
 const builderFields = {
   builder_code: z.string(),
@@ -156,7 +148,7 @@ export function createTradesRoutes(readers: Readers): readonly Route[] {
     reads: ['fills', 'catalog'],
     summary: 'Fills of orders that carry a builder code',
     description: PAGINATION_NOTE,
-    params: z.object({ code: builderCode }),
+    params: z.object({ code: builderCodeParam }),
     query: builderTradesQuery,
     aliases: builderAliases,
     success: {

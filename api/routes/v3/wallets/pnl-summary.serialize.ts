@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
-import type { PnlBucket, PositionsSummary, SpanPnl, WalletFees, WalletSummary } from '../../../pnl/reader.js';
+import type {
+  PnlBucket,
+  PositionsSummary,
+  SpanPnl,
+  WalletFees,
+  WalletSummaries,
+  WalletSummary,
+} from '../../../pnl/reader.js';
 import { allCompleteField } from '../../../positions/completeness.js';
 
 const usd = (description: string) => z.number().meta({ description });
@@ -45,7 +52,7 @@ export const positionsSummaryFrom = (summary: PositionsSummary) => ({
 const positionTypes = ['market', 'combo'] as const;
 
 /** Fields that include_combos adds to a summary. */
-export const comboFields = {
+const comboFields = {
   include_combos: z.literal(true),
   included_position_types: z.array(z.enum(positionTypes)),
   combo_pnl: z.object({
@@ -61,7 +68,19 @@ export const comboFields = {
   realized_pnl: usd('Markets and combos together.'),
 };
 
-export const combosFrom = (markets: PositionsSummary, combos: PositionsSummary) => ({
+/** A wallet's summary, with the fields of its combos on request. */
+export const walletSummaryFields = {
+  address: z.string(),
+  ...positionsSummaryFields,
+  ...z.object(comboFields).partial().shape,
+};
+export const walletSummaryFrom = (address: string, { markets, combos }: WalletSummaries, includeCombos: boolean) => ({
+  address,
+  ...positionsSummaryFrom(markets),
+  ...(includeCombos ? combosFrom(markets, combos) : {}),
+});
+
+const combosFrom = (markets: PositionsSummary, combos: PositionsSummary) => ({
   include_combos: true as const,
   included_position_types: [...positionTypes],
   combo_pnl: {

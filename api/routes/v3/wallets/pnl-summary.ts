@@ -8,11 +8,11 @@ import { v3, v3Route } from '../params.js';
 import {
   accountingFrom,
   accountingSchema,
-  comboFields,
-  combosFrom,
   exampleSummary,
   positionsSummaryFields,
   positionsSummaryFrom,
+  walletSummaryFields,
+  walletSummaryFrom,
 } from './pnl-summary.serialize.js';
 
 const common = { ...v3Route, tag: 'Wallets' } as const;
@@ -37,9 +37,7 @@ export function createWalletPnlSummaryRoutes({ pnl }: Readers): readonly Route[]
     success: {
       description: 'The summary; zeros for a wallet without history',
       schema: z.object({
-        address: z.string(),
-        ...positionsSummaryFields,
-        ...z.object(comboFields).partial().shape,
+        ...walletSummaryFields,
         accounting_summary: accountingSchema.optional(),
         elapsed_ms: z.int(),
       }),
@@ -50,12 +48,9 @@ export function createWalletPnlSummaryRoutes({ pnl }: Readers): readonly Route[]
         pnl.summaries([address], null),
         query.include_accounting_summary ? pnl.fees(address) : null,
       ]);
-      const { markets, combos } = summaries.get(address) ?? emptySummaries;
       return {
         body: {
-          address,
-          ...positionsSummaryFrom(markets),
-          ...(query.include_combos ? combosFrom(markets, combos) : {}),
+          ...walletSummaryFrom(address, summaries.get(address) ?? emptySummaries, query.include_combos),
           ...(fees === null ? {} : { accounting_summary: accountingFrom(fees) }),
           elapsed_ms: context.elapsedMs(),
         },

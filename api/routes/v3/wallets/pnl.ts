@@ -13,11 +13,7 @@ import { emptySummaries } from './pnl-summary.js';
 import {
   allTimeFields,
   allTimeFrom,
-  comboFields,
-  combosFrom,
   exampleSummary,
-  positionsSummaryFields,
-  positionsSummaryFrom,
   seriesFields,
   seriesFrom,
   spanFields,
@@ -25,6 +21,8 @@ import {
   unrealizedFields,
   unrealizedFrom,
   unrealizedUnknown,
+  walletSummaryFields,
+  walletSummaryFrom,
 } from './pnl-summary.serialize.js';
 
 const common = { ...v3Route, tag: 'Wallets' } as const;
@@ -120,13 +118,8 @@ export function createWalletPnlRoutes(readers: Readers): readonly Route[] {
     const tokens = await selectTokens(readers, query);
     const summaryOf = async () => (await pnl.summaries([address], tokens)).get(address) ?? emptySummaries;
     if (span === null) {
-      const { markets, combos } = await summaryOf();
-      return {
-        address,
-        ...positionsSummaryFrom(markets),
-        ...(query.include_combos ? combosFrom(markets, combos) : {}),
-        elapsed_ms: context.elapsedMs(),
-      };
+      const summary = walletSummaryFrom(address, await summaryOf(), query.include_combos);
+      return { ...summary, elapsed_ms: context.elapsedMs() };
     }
     // Sizes and prices of earlier times are not stored.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
@@ -159,15 +152,7 @@ export function createWalletPnlRoutes(readers: Readers): readonly Route[] {
     aliases: { ...timeRangeAliases('after', 'before'), ...selectionAliases },
     success: {
       description: 'The summary, or the sums of the span',
-      schema: z.union([
-        windowSchema,
-        z.object({
-          address: z.string(),
-          ...positionsSummaryFields,
-          ...z.object(comboFields).partial().shape,
-          elapsed_ms: z.int(),
-        }),
-      ]),
+      schema: z.union([windowSchema, z.object({ ...walletSummaryFields, elapsed_ms: z.int() })]),
       example: {
         address: EXAMPLE_WALLET,
         ...spanFrom({ ...exampleSummary, events: 4 }),
