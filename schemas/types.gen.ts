@@ -1215,6 +1215,8 @@ export interface OrderBookFeedState {
   readonly repair_failures: number;
   /** tokens found silent since the start */
   readonly silent_tokens: number;
+  /** run of the source, as in its records of orderbook.updates */
+  readonly epoch: string | null;
 }
 
 /** How a source of ingest is doing; compacted by source. */

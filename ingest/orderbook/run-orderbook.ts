@@ -54,6 +54,7 @@ export async function runOrderBook(deps: {
   const silentTokens = metrics.counter('order_book_silent_total', 'Tokens found silent', ['why']);
   /** Since the start of this run, for the status of the source. */
   const totals = { checks: 0, mismatches: 0, repairs: 0, repair_failures: 0, silent_tokens: 0 };
+  const epoch = randomUUID();
   let newestMs = 0;
   let failure: unknown = null;
 
@@ -105,7 +106,7 @@ export async function runOrderBook(deps: {
     ...(firstRepairDelayMs === undefined ? {} : { firstDelayMs: firstRepairDelayMs }),
   });
   const books: OrderBooks = createOrderBooks({
-    records: createBookRecords({ codec, epoch: randomUUID(), synthetic: feed.synthetic }),
+    records: createBookRecords({ codec, epoch, synthetic: feed.synthetic }),
     appender,
     metrics,
     nowMs: Date.now,
@@ -146,6 +147,12 @@ export async function runOrderBook(deps: {
     feed.follow(tokens);
     current = next;
   };
+  const reportBooks = () => {
+    const { books: all, verified } = books.counts();
+    const state = { synthetic: feed.synthetic, followed: all, verified, ...totals, epoch };
+    status.updateDeferred({ order_books: state });
+    return state;
+  };
   const check = () => {
     for (const { tokenId, why, reconnect } of silence.check(Date.now())) {
       silentTokens.inc({ why });
@@ -158,10 +165,9 @@ export async function runOrderBook(deps: {
         silence.subscribed([tokenId], Date.now());
       }
     }
-    const { books: all, verified } = books.counts();
+    const { followed: all, verified } = reportBooks();
     verifiedGauge.set({ state: 'verified' }, verified);
     verifiedGauge.set({ state: 'unverified' }, all - verified);
-    status.updateDeferred({ order_books: { synthetic: feed.synthetic, followed: all, verified, ...totals } });
     if (newestMs > 0) status.update({ last_event_ms: newestMs });
   };
   /** Trades of the chain, as proof that a book must have changed. */
@@ -171,6 +177,8 @@ export async function runOrderBook(deps: {
       if (books.has(tokenId) && Date.now() - timestampMs < MAX_TRADE_AGE_MS) silence.traded(tokenId, Date.now());
   };
 
+  // Readers trust no book of an earlier run, also while the venue sends nothing.
+  reportBooks();
   status.update({ detail: feed.description, phase: 'live', progress: 1 });
   const timers = [
     setInterval(

@@ -9,6 +9,11 @@ export interface BookStore {
   apply(record: OrderBookUpdate, nowMs: number): void;
   /** What was written before the start is read: from now on books of earlier runs of the source count as unverified. */
   markLoaded(nowMs: number): void;
+  /**
+   * The source reports this run: until it sends a book again, the book counts as unverified. Without effect if the run has written records before. Call once
+   * the store is loaded.
+   */
+  sourceStarted(epoch: string, nowMs: number): void;
   /** The source has stopped writing: all books count as unverified until it writes again. */
   sourceUnreachable(nowMs: number): void;
   /** Retires tokens that the source no longer follows, and forgets those retired before. */
@@ -35,6 +40,9 @@ export function createBookStore(): BookStore {
   /** The newest run of the source, and when its newest record was written. */
   let epoch = '';
   let newestMs = 0;
+  /** Runs that have written, or reported; and those after which another one reported: their late records do not bring trust back. */
+  const runs = new Set<string>();
+  const ended = new Set<string>();
 
   const distrust = (book: TokenBook, nowMs: number) => {
     book.sourceUnreachable(nowMs);
@@ -60,7 +68,8 @@ export function createBookStore(): BookStore {
     apply(record, nowMs) {
       const { token_id: tokenId, condition_id: conditionId } = record;
       const writtenMs = record.received_ms ?? nowMs;
-      if (writtenMs >= newestMs) {
+      runs.add(record.epoch);
+      if (writtenMs >= newestMs && !ended.has(record.epoch)) {
         newestMs = writtenMs;
         const began = record.epoch !== epoch;
         epoch = record.epoch;
@@ -75,9 +84,19 @@ export function createBookStore(): BookStore {
       lastRecordMs.set(tokenId, nowMs);
       retired.delete(tokenId);
       if (book.apply(record, nowMs)) dirty.add(book);
+      if (loaded && ended.has(record.epoch)) distrust(book, nowMs);
     },
     markLoaded(nowMs) {
       loaded = true;
+      sourceActive(epoch, nowMs);
+    },
+    sourceStarted(started, nowMs) {
+      if (runs.has(started)) return;
+      runs.add(started);
+      ended.add(epoch);
+      epoch = started;
+      // Its clock may be behind that of the run before.
+      newestMs = 0;
       sourceActive(epoch, nowMs);
     },
     sourceUnreachable(nowMs) {

@@ -78,7 +78,10 @@ export async function startOrderBookSocket(
         setInterval(() => void refreshNames(), NAMES_MS),
         setInterval(() => store.expire(nowMs()), EXPIRE_MS),
         setInterval(() => {
-          if (caughtUp && watch.isSilent(nowMs())) store.sourceUnreachable(nowMs());
+          if (!caughtUp) return;
+          const epoch = watch.epoch();
+          if (epoch !== null) store.sourceStarted(epoch, nowMs());
+          if (watch.isSilent(nowMs())) store.sourceUnreachable(nowMs());
         }, CHECK_MS),
       ];
       try {

@@ -13,6 +13,8 @@ export interface SourceWatch {
   recordActivity(nowMs: number): void;
   /** True once the source has stopped, or has written nothing for 8 s. False before its first record. */
   isSilent(nowMs: number): boolean;
+  /** The run of the source by its newest status, as its records name it; null before the first. */
+  epoch(): string | null;
   /** Reads the status records of the source until the signal; rejects when the log cannot be read. */
   run(): Promise<void>;
 }
@@ -27,6 +29,7 @@ export function createSourceWatch(deps: {
   const topic = topics.sources.name;
   let activeMs: number | null = null;
   let stopped = false;
+  let epoch: string | null = null;
   const recordActivity = (nowMs: number) => {
     activeMs = nowMs;
     stopped = false;
@@ -34,6 +37,7 @@ export function createSourceWatch(deps: {
   return {
     recordActivity,
     isSilent: (nowMs) => stopped || (activeMs !== null && nowMs - activeMs >= SILENT_MS),
+    epoch: () => epoch,
     async run() {
       for await (const { records } of deps.log.read({
         topic,
@@ -48,6 +52,7 @@ export function createSourceWatch(deps: {
           if (event?.kind !== 'source_status') continue;
           recordActivity(deps.nowMs());
           stopped = event.value.phase === 'stopped';
+          epoch = event.value.order_books?.epoch ?? epoch;
         }
     },
   };

@@ -34,40 +34,40 @@ const logOf = (
   };
 };
 
-describe('createSourceWatch', () => {
-  const status = (over: Partial<SourceStatus>): Buffer =>
-    codec.encode('source_status', {
-      source: 'orderbook',
-      mode: 'live',
-      connected: true,
-      detail: '',
-      head: null,
-      finalized: null,
-      last_event_ms: null,
-      updated_at_ms: 1,
-      shift_days: null,
-      recorded_from_ms: null,
-      phase: 'live',
-      progress: null,
-      pending: null,
-      metadata: null,
-      order_books: null,
-      reread: null,
-      gap: null,
-      connected_changed_ms: null,
-      ...over,
-    });
-  const watchOf = (records: readonly Buffer[], nowMs = () => 0) =>
-    createSourceWatch({
-      log: logOf([records]),
-      codec,
-      signal: new AbortController().signal,
-      nowMs,
-      onUnreadable: (_at, reason) => {
-        throw new Error(reason);
-      },
-    });
+const status = (over: Partial<SourceStatus>): Buffer =>
+  codec.encode('source_status', {
+    source: 'orderbook',
+    mode: 'live',
+    connected: true,
+    detail: '',
+    head: null,
+    finalized: null,
+    last_event_ms: null,
+    updated_at_ms: 1,
+    shift_days: null,
+    recorded_from_ms: null,
+    phase: 'live',
+    progress: null,
+    pending: null,
+    metadata: null,
+    order_books: null,
+    reread: null,
+    gap: null,
+    connected_changed_ms: null,
+    ...over,
+  });
+const watchOf = (records: readonly Buffer[], nowMs = () => 0) =>
+  createSourceWatch({
+    log: logOf([records]),
+    codec,
+    signal: new AbortController().signal,
+    nowMs,
+    onUnreadable: (_at, reason) => {
+      throw new Error(reason);
+    },
+  });
 
+describe('createSourceWatch', () => {
   it('is silent 8 s after the last record or status, and at once after a stop', async () => {
     const watch = watchOf([status({})], () => 1_000);
     expect(watch.isSilent(100_000)).toBe(false);
@@ -80,6 +80,41 @@ describe('createSourceWatch', () => {
     expect(stopped.isSilent(1_000)).toBe(true);
     stopped.recordActivity(1_001);
     expect(stopped.isSilent(1_001)).toBe(false);
+  });
+});
+
+describe('a new run of the source', () => {
+  const counts = { checks: 0, mismatches: 0, repairs: 0, repair_failures: 0, silent_tokens: 0 };
+  const order_books = { synthetic: false, followed: 0, verified: 0, ...counts };
+  const isVerified = (store: ReturnType<typeof createBookStore>) => store.get(TOKEN)?.status.verified;
+
+  it('is named by its status', async () => {
+    const watch = watchOf([
+      status({ order_books: { ...order_books, epoch: 'e1' } }),
+      status({ order_books: { ...order_books, epoch: 'e2' } }),
+      status({}),
+    ]);
+    expect(watch.epoch()).toBeNull();
+    await watch.run();
+    expect(watch.epoch()).toBe('e2');
+  });
+
+  it('that writes nothing but its status ends the trust in the books of the run before, for its late records too', () => {
+    const store = createBookStore();
+    store.markLoaded(0);
+    store.apply(bookRecord(TOKEN, 1), 1);
+    store.sourceStarted('e1', 2);
+    expect(isVerified(store)).toBe(true);
+    store.sourceStarted('e2', 3);
+    expect(store.get(TOKEN)?.status).toEqual({ verified: false, sinceMs: 3, reason: 'source_unreachable' });
+    store.apply(bookRecord(TOKEN, 2), 4);
+    expect(isVerified(store)).toBe(false);
+    store.sourceStarted('e2', 5);
+    // The clock of the new run is behind.
+    store.apply(bookRecord(TOKEN, 1, { epoch: 'e2', received_ms: 1 }), 6);
+    expect(isVerified(store)).toBe(true);
+    store.sourceStarted('e1', 7);
+    expect(isVerified(store)).toBe(true);
   });
 });
 

@@ -175,6 +175,15 @@ describe('order-book ingest', () => {
     expect((await read('101')).own.some(({ verified, reason }) => !verified && reason === 'silent')).toBe(true);
   });
 
+  it('names its run in its status before it has any book, and in its records', async () => {
+    venue.add(condition(1), '101');
+    start();
+    expect(status).toMatchObject({ phase: 'live', order_books: { followed: 0, epoch: expect.any(String) } });
+    await announce([catalogMarket(1, { token_ids: ['101'] })]);
+    await untilVerified('101');
+    expect(new Set((await updates()).map(({ epoch }) => epoch))).toEqual(new Set([status.order_books?.epoch]));
+  });
+
   it('fetches the book of a token that had none once orders come', async () => {
     venue.add(condition(1), '101', { hasBook: false });
     await announce([catalogMarket(1, { token_ids: ['101'] })]);

@@ -29,15 +29,16 @@ export interface StatusDeps {
 type BooksEntry = z.input<typeof statusSchema>['order_books'];
 
 /** Serializes the state of the order books. */
-const orderBooksEntry = (state: SourceStatus['order_books']): BooksEntry =>
-  state === null
-    ? null
-    : {
-        ...state,
-        // Synthetic books exist for traded tokens only, and their hash is not the venue's.
-        verified_share:
-          state.followed === 0 || state.synthetic ? null : Math.floor((state.verified / state.followed) * 1e4) / 1e4,
-      };
+const orderBooksEntry = (state: SourceStatus['order_books']): BooksEntry => {
+  if (state === null) return null;
+  const { epoch: _, ...shown } = state;
+  const { followed, synthetic, verified } = shown;
+  // Synthetic books exist for traded tokens only, and their hash is not the venue's.
+  return {
+    ...shown,
+    verified_share: followed === 0 || synthetic ? null : Math.floor((verified / followed) * 1e4) / 1e4,
+  };
+};
 
 /** GET /v1/status: state of the service. Also responds while the tables are unreachable; fields that need them are null then. */
 export function createStatusRoute(deps: StatusDeps): Route {
