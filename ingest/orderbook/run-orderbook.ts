@@ -181,10 +181,8 @@ export async function runOrderBook(deps: {
   reportBooks();
   status.update({ detail: feed.description, phase: 'live', progress: 1 });
   const timers = [
-    setInterval(
-      guarded(() => books.tick(Date.now())),
-      TICK_MS,
-    ),
+    // After the messages that arrived while the process was busy: it was not the venue that was silent.
+    setInterval(() => setImmediate(guarded(() => books.tick(Date.now()))), TICK_MS),
     setInterval(guarded(check), CHECK_MS),
   ];
   try {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -143,6 +144,40 @@ describe('order-book ingest', () => {
     const { own } = await read('101');
     expect(own.filter(({ verified }) => !verified)).toEqual([]);
     expect(own.map(({ update_type }) => update_type)).toContain('last_trade_price');
+  });
+
+  it('takes messages of a match that arrived while the process was busy as one group', async () => {
+    venue.add(condition(1), '101');
+    for (const ticks of [310, 320]) venue.order('101', 'SELL', ticks, '20');
+    venue.order('101', 'BUY', 300, '10');
+    await announce([catalogMarket(1, { token_ids: ['101'] })]);
+    start();
+    await untilVerified('101');
+    for (let round = 0; round < 5; round++) {
+      const timestamp = Date.now() + 10;
+      const [first, ...rest] = venue.book('101').match(timestamp, round % 2 === 0 ? 'BUY' : 'SELL')?.messages ?? [];
+      const send = (change: typeof first) =>
+        venue.raw(
+          JSON.stringify({
+            event_type: 'price_change',
+            market: condition(1),
+            timestamp: String(timestamp),
+            price_changes: [{ ...change, asset_id: '101', best_bid: change?.bestBid, best_ask: change?.bestAsk }],
+          }),
+        );
+      const price = venue.book('101').lastTradePrice();
+      const trade = { event_type: 'last_trade_price', market: condition(1), asset_id: '101', price, size: '7' };
+      venue.raw(JSON.stringify({ ...trade, side: 'BUY', timestamp: String(timestamp) }));
+      send(first);
+      await pause(15);
+      for (const change of rest) send(change);
+      for (const untilMs = Date.now() + 150; Date.now() < untilMs; );
+      await untilVerified('101');
+      venue.order('101', 'SELL', 330 + round, '20');
+      venue.order('101', 'BUY', 290 - round, '20');
+      await untilVerified('101');
+    }
+    expect((await read('101')).own.filter(({ verified }) => !verified)).toEqual([]);
   });
 
   it('finds lost messages and false hashes, and repairs the book by a fresh one', async () => {
