@@ -17,7 +17,7 @@ export const bookStateFields = {
   stale: z.boolean().meta({ description: 'The book may have changed since updated_at.' }),
   stale_reason: z.enum(staleReasons).nullable().meta({
     description:
-      'not_followed: its market is no longer read, or no record for five minutes. feed_*: state of the order book source.',
+      'not_followed: its market is no longer read, or no record for five minutes. feed_*: state of the order book source; feed_silent also if it was restarted and has not sent the book yet.',
   }),
   synthetic: z
     .boolean()

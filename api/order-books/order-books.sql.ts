@@ -22,6 +22,7 @@ export interface OrderBookRow {
   readonly tick_size: string;
   readonly last_trade_price: string;
   readonly synthetic: SqlBool;
+  readonly epoch: string;
   readonly updated_at: Millis;
   readonly received_at: Millis;
 }
@@ -32,7 +33,7 @@ export const orderBookSql = (token: string, depth: number): Sql => ({
       arraySlice(b.ask_prices, 1, {depth:UInt32}) AS ask_prices, arraySlice(b.ask_sizes, 1, {depth:UInt32}) AS ask_sizes,
       length(b.bid_prices) AS bid_count, length(b.ask_prices) AS ask_count,
       toString(best_bid) AS best_bid, toString(best_ask) AS best_ask, toString(mid) AS mid, toString(b.best_ask - b.best_bid) AS spread,
-      verified, toUnixTimestamp64Milli(verified_since) AS verified_since, reason, hash, tick_size, last_trade_price, synthetic,
+      verified, toUnixTimestamp64Milli(verified_since) AS verified_since, reason, hash, tick_size, last_trade_price, synthetic, epoch,
       toUnixTimestamp64Milli(updated_at) AS updated_at, toUnixTimestamp64Milli(received_at) AS received_at
     FROM order_books AS b FINAL WHERE token_id = {token:UInt256} AND received_at > now64(3) - INTERVAL 1 DAY`,
   params: { token, depth },

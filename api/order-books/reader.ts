@@ -55,11 +55,14 @@ export function createOrderBookReader(deps: {
   sources: Pick<SourceStatusView, 'get'>;
   nowMs: () => number;
 }): OrderBookReader {
-  const staleReason = (reason: string, receivedMs: number, nowMs: number): StaleReason | null => {
+  const staleReason = ({ reason, epoch }: OrderBookRow, receivedMs: number, nowMs: number): StaleReason | null => {
     if (reason === 'not_followed' || nowMs - receivedMs > MAX_RECORD_AGE_MS) return 'not_followed';
     const status = deps.sources.get(ORDER_BOOK_SOURCE);
     const health = status === undefined ? 'silent' : healthOf(status, nowMs);
-    return health === 'connected' ? null : `feed_${health}`;
+    if (health !== 'connected') return `feed_${health}`;
+    // The source was restarted and has not sent this book yet. A book that lacks records has no run.
+    const run = status?.order_books?.epoch ?? null;
+    return run === null || epoch === '' || epoch === run ? null : 'feed_silent';
   };
   return async (tokenId, depth) => {
     const [row] = await deps.tables.rows<OrderBookRow>(orderBookSql(tokenId, depth));
@@ -83,7 +86,7 @@ export function createOrderBookReader(deps: {
       tickSize: decimalOrNull(row.tick_size),
       lastTradePrice: decimalOrNull(row.last_trade_price),
       synthetic: boolFrom(row.synthetic),
-      stale: staleReason(row.reason, receivedMs, deps.nowMs()),
+      stale: staleReason(row, receivedMs, deps.nowMs()),
       updatedMs: ms(row.updated_at),
       receivedMs,
     };

@@ -122,6 +122,19 @@ describe('/v1/orderbook', () => {
     });
     await reportFeed(true, nowMs - 60_000);
     expect(await api.ok(`/v1/midpoint/${TOKEN}`, key)).toMatchObject({ stale: true, stale_reason: 'feed_silent' });
+    const counts = { checks: 0, mismatches: 0, repairs: 0, repair_failures: 0, silent_tokens: 0 };
+    const reportRun = (epoch: string) =>
+      api.reportSource({
+        source: 'orderbook',
+        mode: 'live',
+        connected: true,
+        updated_at_ms: nowMs,
+        order_books: { synthetic: false, followed: 0, verified: 0, ...counts, epoch },
+      });
+    await reportRun('run-1');
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({ stale: false, stale_reason: null });
+    await reportRun('run-2');
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({ stale: true, stale_reason: 'feed_silent' });
     await reportFeed(true);
   });
 
