@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { formatFixed } from '../../../schemas/primitives/money.js';
 import { type Resolution, resolutions } from '../../candles/candles.sql.js';
+import { exampleCandles } from '../../candles/examples.js';
 import { type Candle, readCandles } from '../../candles/reader.js';
 import type { TokenTitle } from '../../fills/titles.js';
 import { timeRangeAliases } from '../../http/aliases.js';
@@ -102,23 +103,7 @@ export function createClobCandles({ tables, titleOf }: Readers): Route {
         source: SOURCE,
         resolution: '1h',
         count: 1,
-        candles: [
-          {
-            bucket: '2026-09-21T14:00:00+00:00',
-            time: 1789999200,
-            time_unix: 1789999200,
-            open: priceText(400_000n, 1_000_000n),
-            high: priceText(420_000n, 1_000_000n),
-            low: priceText(400_000n, 1_000_000n),
-            close: priceText(410_000n, 1_000_000n),
-            volume_usdc: amountText(82_000_000n),
-            volume_buy: amountText(42_000_000n),
-            volume_sell: amountText(40_000_000n),
-            volume_shares: amountText(200_000_000n),
-            trades: 2,
-            vwap: priceText(82_000_000n, 200_000_000n),
-          },
-        ],
+        candles: exampleCandles.candles.map(candleFrom),
         pagination: { limit: 500, has_more: true, older_end_ts: 1789999199, newer_start_ts: null },
         ...candleTitleOf(exampleTitle),
       },

@@ -14,6 +14,7 @@ import {
 } from '../../order-books/fields.js';
 import type { OrderBookReader } from '../../order-books/reader.js';
 import type { Readers } from '../../readers.js';
+import { exampleVolume } from '../../volumes/examples.js';
 import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -68,16 +69,6 @@ const sumsFrom = (sums: TokenVolume) => ({
   scaled_collateral_sell_volume: formatMoney(sums.sellUsdc),
 });
 
-const exampleSums: TokenVolume = {
-  trades: 40,
-  buys: 31,
-  sells: 9,
-  usdc: 5_120_250_000n,
-  buyUsdc: 4_000_125_000n,
-  sellUsdc: 1_120_125_000n,
-  shares: 10_011_500_000n,
-};
-
 /** GET /clobv2/markets/{token_id}/orderbook: volume sums of a token's matches, and its live book. */
 export function createClobOrderbook(readers: Readers, orderBooks: OrderBookReader): Route {
   return defineRoute({
@@ -98,7 +89,7 @@ export function createClobOrderbook(readers: Readers, orderBooks: OrderBookReade
         token_id: exampleFill.token_id,
         source: SOURCE,
         found: true,
-        ...sumsFrom(exampleSums),
+        ...sumsFrom(exampleVolume),
         ...titleOf(exampleTitle),
         order_book: { ...exampleLevels, ...exampleBookPrices, ...exampleBookState },
       },

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { formatFixed, moneyToNumber, ratio } from '../../../schemas/primitives/money.js';
+import { formatFixed, moneyToNumber } from '../../../schemas/primitives/money.js';
 import { untitled } from '../../fills/titles.js';
 import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import { readTokenVolume } from '../../volumes/reader.js';
+import { exampleBuilder, exampleVolume } from '../../volumes/examples.js';
+import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
 import { rankBuilders } from '../v3/global/builders.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
@@ -14,10 +15,33 @@ import { amountText, FIRST_VERSION, isoTime, priceText, SOURCE, titleFields, tit
 const source = z.literal(SOURCE);
 const decimal = z.string().meta({ description: 'Decimal text.' });
 const BUILDERS_MS = 30_000;
-const PRICE_PLACES = 20;
 const FEE_PLACES = 24;
 const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
+
+const sumsFrom = (sums: TokenVolume) => ({
+  total_trades: sums.trades,
+  buys: sums.buys,
+  sells: sums.sells,
+  volume_usdc: moneyToNumber(sums.usdc),
+  buy_volume_usdc: moneyToNumber(sums.buyUsdc),
+  sell_volume_usdc: moneyToNumber(sums.sellUsdc),
+  volume_shares: moneyToNumber(sums.shares),
+});
+const hourFrom = (row: HourRow) => ({
+  bucket: isoTime(Number(row.hour_s)),
+  time_unix: Number(row.hour_s),
+  trades: Number(row.trades),
+  volume_usdc: amountText(BigInt(row.usdc)),
+  fee_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
+});
+const builderFrom = (row: BuilderRow) => ({
+  builder: row.builder,
+  fills: Number(row.trades),
+  notional_usdc: amountText(BigInt(row.usdc)),
+  fee_collected_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
+  avg_fill_usdc: priceText(BigInt(row.usdc), BigInt(row.trades) * 1_000_000n),
+});
 
 /** GET volumes of V2 and later exchanges (token, hours, builders). */
 export function createClobVolumes(readers: Readers): readonly Route[] {
@@ -49,13 +73,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
         token_id: exampleFill.token_id,
         source: SOURCE,
         found: true,
-        total_trades: 40,
-        buys: 31,
-        sells: 9,
-        volume_usdc: 5120.25,
-        buy_volume_usdc: 4000.125,
-        sell_volume_usdc: 1120.125,
-        volume_shares: 10011.5,
+        ...sumsFrom(exampleVolume),
         ...titleOf(exampleTitle),
       },
     },
@@ -70,13 +88,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
           token_id,
           source: SOURCE,
           found,
-          total_trades: sums.trades,
-          buys: sums.buys,
-          sells: sums.sells,
-          volume_usdc: moneyToNumber(sums.usdc),
-          buy_volume_usdc: moneyToNumber(sums.buyUsdc),
-          sell_volume_usdc: moneyToNumber(sums.sellUsdc),
-          volume_shares: moneyToNumber(sums.shares),
+          ...sumsFrom(sums),
           ...titleOf(found ? title : untitled),
         },
       };
@@ -107,15 +119,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
       example: {
         count: 1,
         source: SOURCE,
-        buckets: [
-          {
-            bucket: '2026-09-21T14:00:00+00:00',
-            time_unix: 1789999200,
-            trades: 12,
-            volume_usdc: amountText(5_120_250_000n),
-            fee_usdc: formatFixed(331_000n, FEE_PLACES),
-          },
-        ],
+        buckets: [hourFrom({ hour_s: 1789999200, trades: '12', usdc: '5120250000', fee: '331000' })],
       },
     },
     async handler({ query }) {
@@ -124,13 +128,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
         body: {
           count: rows.length,
           source: SOURCE,
-          buckets: rows.map((row) => ({
-            bucket: isoTime(Number(row.hour_s)),
-            time_unix: Number(row.hour_s),
-            trades: Number(row.trades),
-            volume_usdc: amountText(BigInt(row.usdc)),
-            fee_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
-          })),
+          buckets: rows.map(hourFrom),
         },
       };
     },
@@ -155,15 +153,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
       example: {
         count: 1,
         source: SOURCE,
-        builders: [
-          {
-            builder: `0x${'bc'.repeat(32)}`,
-            fills: 3,
-            notional_usdc: amountText(66_275_000n),
-            fee_collected_usdc: formatFixed(331_000n, FEE_PLACES),
-            avg_fill_usdc: priceText(66_275_000n, 3_000_000n),
-          },
-        ],
+        builders: [builderFrom(exampleBuilder)],
       },
     },
     async handler({ query }) {
@@ -173,17 +163,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
         body: {
           count: found.length,
           source: SOURCE,
-          builders: found.map((row) => ({
-            builder: row.builder,
-            fills: Number(row.trades),
-            notional_usdc: amountText(BigInt(row.usdc)),
-            fee_collected_usdc: formatFixed(BigInt(row.fee), FEE_PLACES),
-            avg_fill_usdc: formatFixed(
-              ratio(BigInt(row.usdc), BigInt(row.trades) * 1_000_000n, PRICE_PLACES) ?? 0n,
-              PRICE_PLACES,
-              PRICE_PLACES,
-            ),
-          })),
+          builders: found.map(builderFrom),
         },
       };
     },

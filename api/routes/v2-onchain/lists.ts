@@ -8,6 +8,7 @@ import type { RowPage } from '../../fills/read-page.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../wallet-events/events.sql.js';
+import { exampleCondition, exampleEvent } from '../../wallet-events/examples.js';
 import { eventId } from '../../wallet-events/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
@@ -170,18 +171,9 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
       }),
       example: {
         ...exampleOfWallet,
-        total_payout: 80,
+        total_payout: 50,
         redemptions: [
-          {
-            id: `0x${'7e'.repeat(32)}_0x1f4`,
-            timestamp: 1790950000,
-            condition: `0x${'c2'.repeat(32)}`,
-            index_sets: ['1', '2'],
-            payout: 80,
-            market: 'Rivers vs. Lakes',
-            slug: 'rvl-2026-10-02',
-            image: null,
-          },
+          redemptionFrom({ ...exampleEvent, kind: 'redemption', index_sets: ['1', '2'] }, exampleCondition),
         ],
       },
     },
@@ -222,17 +214,7 @@ export function createOnchainLists(readers: Readers): readonly Route[] {
         splits: 0,
         merges: 0,
         conversions: 1,
-        events: [
-          {
-            type: 'neg_risk_conversion',
-            id: `0x${'7e'.repeat(32)}_0x20`,
-            timestamp: 1790200000,
-            amount: 15,
-            neg_risk_market_id: `0x${'ab'.repeat(32)}`,
-            index_set: '6',
-            question_count: 4,
-          },
-        ],
+        events: [activityFrom({ ...exampleEvent, kind: 'conversion', index_sets: ['6'] }, undefined, 4)],
       },
     },
     async handler({ params: { address }, query }) {

@@ -6,7 +6,8 @@ import { named } from '../../http/named-params.js';
 import { integerParam, slugParam } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
-import { readTokenVolume } from '../../volumes/reader.js';
+import { exampleVolume } from '../../volumes/examples.js';
+import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common as onchain, v2 } from './params.js';
 import { marketFields, marketOf, SOURCE } from './serialize.js';
@@ -30,6 +31,15 @@ const volumeSchema = z.object({
   volume_usdc: z.number(),
   buy_volume_usdc: z.number().describe(sideDocs.buyUsd),
   sell_volume_usdc: z.number().describe(sideDocs.sellUsd),
+});
+
+const sumsFrom = ({ trades, buys, sells, usdc, buyUsdc, sellUsdc }: TokenVolume) => ({
+  total_trades: trades,
+  buys,
+  sells,
+  volume_usdc: moneyToNumber(usdc),
+  buy_volume_usdc: moneyToNumber(buyUsdc),
+  sell_volume_usdc: moneyToNumber(sellUsdc),
 });
 
 const tagSchema = z.object({
@@ -58,31 +68,20 @@ export function createOnchainMarketRoutes({ tables, cache, titleOf }: Readers): 
         found: true,
         ...marketOf(exampleTitle),
         condition_id: exampleTitle.conditionId,
-        total_trades: 40,
-        buys: 31,
-        sells: 9,
-        volume_usdc: 5120.25,
-        buy_volume_usdc: 4000.125,
-        sell_volume_usdc: 1120.125,
+        ...sumsFrom(exampleVolume),
       },
     },
     async handler({ params: { token_id: id } }) {
       const cached = await cache.get(`v2 volume ${id}`, CACHE_S * 1000, () => readTokenVolume(tables, id, 1));
       const title = await titleOf(id);
-      const { trades, buys, sells, usdc, buyUsdc, sellUsdc } = cached.value;
       return {
         body: {
           token_id: id,
           source: SOURCE,
-          found: trades > 0 || title.conditionId !== null,
+          found: cached.value.trades > 0 || title.conditionId !== null,
           ...marketOf(title),
           condition_id: title.conditionId,
-          total_trades: trades,
-          buys,
-          sells,
-          volume_usdc: moneyToNumber(usdc),
-          buy_volume_usdc: moneyToNumber(buyUsdc),
-          sell_volume_usdc: moneyToNumber(sellUsdc),
+          ...sumsFrom(cached.value),
         },
         cache: cached,
       };

@@ -5,6 +5,7 @@ import { sideDocs } from '../../../http/field-docs.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
+import { exampleBuilder } from '../../../volumes/examples.js';
 import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
 import { examplePage, pageFields, pagingOf } from '../envelope.js';
 import { builderCodeParam, paging, v3, v3Route } from '../params.js';
@@ -115,22 +116,6 @@ export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRo
   });
 }
 
-const exampleBuilder = builderFrom(
-  {
-    builder: `0x${'bc'.repeat(32)}`,
-    trades: '3',
-    usdc: '66275000',
-    maker_amount: '120500000',
-    taker_amount: '66275000',
-    buy_shares: '0',
-    sell_shares: '120500000',
-    fee: '331000',
-    first_at: 1790000000,
-    last_at: 1790000200,
-  },
-  1,
-);
-
 /** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
 export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[] {
   const load = async (sort: Sort) => {
@@ -147,7 +132,7 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
     success: {
       description: 'A page of builders',
       schema: z.object({ builders: z.array(builderSchema), ...pageFields }),
-      example: { builders: [exampleBuilder], ...examplePage },
+      example: { builders: [builderFrom(exampleBuilder, 1)], ...examplePage },
     },
     async handler({ query }, context) {
       const rows = await load(query.sort);
@@ -168,7 +153,7 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
     success: {
       description: 'The builder',
       schema: builderSchema.extend({ elapsed_ms: z.int() }),
-      example: { ...exampleBuilder, elapsed_ms: 2 },
+      example: { ...builderFrom(exampleBuilder, 1), elapsed_ms: 2 },
     },
     otherResponses: notFoundResponse('No fill carries the code.', 'builder not found'),
     async handler({ params, query }, context) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Condition } from '../../../catalog/conditions.js';
 import {
   type MarketRow,
   marketBySlugSql,
@@ -17,10 +18,12 @@ import { MAX_WORDS, wordsOf } from '../../../http/search-words.js';
 import { unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Readers } from '../../../readers.js';
+import { exampleCondition } from '../../../wallet-events/examples.js';
 import { examplePage, pageFields } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import {
-  decimalText,
+  conditionFrom,
+  conditionSchema,
   exampleLabels,
   exampleMarket,
   foundMarketFrom,
@@ -37,6 +40,9 @@ const common = {
   tag: 'Markets',
   reads: ['fills', 'catalog'],
 } as const;
+
+const exampleFull = marketFrom(exampleMarket, undefined, exampleLabels);
+const openCondition: Condition = { ...exampleCondition, resolution: null };
 
 /** GET markets, tokens, conditions and prices. */
 export function createMarketRoutes(readers: Readers, { contextOf, ranked }: MarketViews): readonly Route[] {
@@ -88,7 +94,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
       success: {
         description: 'One market, or none',
         schema: z.object({ data: z.array(marketSchema), elapsed_ms: z.int() }),
-        example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], elapsed_ms: 2 },
+        example: { data: [exampleFull], elapsed_ms: 2 },
       },
       async handler({ params: given }, context) {
         const rows = await find(String(Object.values(given)[0]));
@@ -196,37 +202,6 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
     },
   });
 
-  const conditionSchema = z.object({
-    id: z.string(),
-    position_ids: z.array(z.string()),
-    payout_numerators: z.array(z.int()).meta({ description: 'Empty until the condition is resolved.' }),
-    payout_denominator: z.string().meta({ description: '"0" until the condition is resolved.' }),
-    question: z.string().nullable(),
-    slug: z.string().nullable(),
-    outcomes: z.array(z.string()),
-    end_date: z.string().nullable(),
-    active: z.boolean(),
-    closed: z.boolean(),
-    neg_risk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
-    event_slug: z.string().nullable(),
-    event_title: z.string().nullable(),
-    category: z.string().nullable(),
-    liquidity: z.string(),
-    volume: z.string(),
-    tags: z.array(z.string()),
-    winning_outcome_index: z.int().nullable(),
-    resolved_at: z
-      .string()
-      .nullable()
-      .meta({ description: 'Unix milliseconds, as text; null until the chain settled it.' }),
-    oracle: z.string().nullable().meta({ description: 'Contract that settled it on the chain.' }),
-    resolution_tx: z.string().nullable().meta({ description: 'Transaction that settled it.' }),
-    resolution_source: z
-      .string()
-      .nullable()
-      .meta({ description: 'Source that the rules name for the outcome, as the catalogue publishes it.' }),
-    elapsed_ms: z.int(),
-  });
   const condition = defineRoute({
     ...common,
     path: '/v3/conditions/{condition_id}',
@@ -236,28 +211,11 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
       description: 'The condition',
       schema: conditionSchema,
       example: {
-        id: exampleMarket.condition_id,
-        position_ids: ['71', '72'],
-        payout_numerators: [],
-        payout_denominator: '0',
-        question: exampleMarket.question,
-        slug: exampleMarket.slug,
-        outcomes: ['Yes', 'No'],
-        end_date: '2027-05-01 00:00:00+00',
-        active: true,
-        closed: false,
-        neg_risk: false,
-        event_slug: 'snow-lisbon',
-        event_title: 'Snow in Lisbon',
-        category: null,
-        liquidity: '300.100000',
-        volume: '5120.250000',
-        tags: ['Weather'],
-        winning_outcome_index: null,
-        resolved_at: null,
-        oracle: null,
-        resolution_tx: null,
-        resolution_source: 'https://weather.example/lisbon',
+        ...conditionFrom(exampleMarket.condition_id, openCondition, exampleFull, {
+          oracle: '',
+          tx_hash: '',
+          source: 'https://weather.example/lisbon',
+        }),
         elapsed_ms: 2,
       },
     },
@@ -270,37 +228,12 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
       const [conditions, labels] = await contextOf(rows);
       const condition = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
       const [row] = rows;
-      const resolution = condition?.resolution ?? null;
       if (row === undefined && condition?.onChain !== true) {
         throw new ApiError({ kind: 'not_found', message: 'condition not found' });
       }
       const market = row === undefined ? null : marketFrom(row, condition, labels);
       return {
-        body: {
-          id: condition_id,
-          position_ids: [...(condition?.tokenIds ?? [])],
-          payout_numerators: (resolution?.payouts ?? []).map(Number),
-          payout_denominator: String(resolution?.denominator ?? 0n),
-          question: market?.question ?? null,
-          slug: market?.slug ?? null,
-          outcomes: market?.outcomes ?? [],
-          end_date: market?.end_date ?? null,
-          active: market?.active ?? false,
-          closed: market?.closed === true || resolution !== null,
-          neg_risk: condition?.negRisk ?? null,
-          event_slug: market?.event_slug ?? null,
-          event_title: market?.event_title ?? null,
-          category: null,
-          liquidity: market?.liquidity ?? decimalText(0),
-          volume: market?.volume_all_time ?? decimalText(0),
-          tags: market?.tag_slugs ?? [],
-          winning_outcome_index: resolution?.winner ?? null,
-          resolved_at: resolution === null ? null : `${resolution.resolvedAtS}000`,
-          oracle: origin?.oracle || null,
-          resolution_tx: origin?.tx_hash || null,
-          resolution_source: origin?.source || null,
-          elapsed_ms: context.elapsedMs(),
-        },
+        body: { ...conditionFrom(condition_id, condition, market, origin), elapsed_ms: context.elapsedMs() },
       };
     },
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import type { MarketRow } from '../../../catalog/markets.sql.js';
+import type { MarketRow, SettlementOriginRow } from '../../../catalog/markets.sql.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import type { Price } from '../../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
@@ -36,7 +36,7 @@ export const marketSchema = foundMarketSchema.extend({
 });
 
 /** USD with six decimals. */
-export const decimalText = (usd: number): string => usd.toFixed(6);
+const decimalText = (usd: number): string => usd.toFixed(6);
 
 /** `YYYY-MM-DD HH:MM:SS`, UTC. */
 const plainTime = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
@@ -81,6 +81,72 @@ export function marketFrom(
     event_title: row.event_title,
     token_ids: [...row.tokens],
     token_outcomes: [...row.outcomes],
+  };
+}
+
+export const conditionSchema = z.object({
+  id: z.string(),
+  position_ids: z.array(z.string()),
+  payout_numerators: z.array(z.int()).meta({ description: 'Empty until the condition is resolved.' }),
+  payout_denominator: z.string().meta({ description: '"0" until the condition is resolved.' }),
+  question: z.string().nullable(),
+  slug: z.string().nullable(),
+  outcomes: z.array(z.string()),
+  end_date: z.string().nullable(),
+  active: z.boolean(),
+  closed: z.boolean(),
+  neg_risk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
+  event_slug: z.string().nullable(),
+  event_title: z.string().nullable(),
+  category: z.string().nullable(),
+  liquidity: z.string(),
+  volume: z.string(),
+  tags: z.array(z.string()),
+  winning_outcome_index: z.int().nullable(),
+  resolved_at: z
+    .string()
+    .nullable()
+    .meta({ description: 'Unix milliseconds, as text; null until the chain settled it.' }),
+  oracle: z.string().nullable().meta({ description: 'Contract that settled it on the chain.' }),
+  resolution_tx: z.string().nullable().meta({ description: 'Transaction that settled it.' }),
+  resolution_source: z
+    .string()
+    .nullable()
+    .meta({ description: 'Source that the rules name for the outcome, as the catalogue publishes it.' }),
+  elapsed_ms: z.int(),
+});
+
+/** A condition and its settlement, with what the catalogue has of its market. */
+export function conditionFrom(
+  id: string,
+  condition: Condition | undefined,
+  market: z.input<typeof marketSchema> | null,
+  origin: SettlementOriginRow | undefined,
+): Omit<z.input<typeof conditionSchema>, 'elapsed_ms'> {
+  const resolution = condition?.resolution ?? null;
+  return {
+    id,
+    position_ids: [...(condition?.tokenIds ?? [])],
+    payout_numerators: (resolution?.payouts ?? []).map(Number),
+    payout_denominator: String(resolution?.denominator ?? 0n),
+    question: market?.question ?? null,
+    slug: market?.slug ?? null,
+    outcomes: market?.outcomes ?? [],
+    end_date: market?.end_date ?? null,
+    active: market?.active ?? false,
+    closed: market?.closed === true || resolution !== null,
+    neg_risk: condition?.negRisk ?? null,
+    event_slug: market?.event_slug ?? null,
+    event_title: market?.event_title ?? null,
+    category: null,
+    liquidity: market?.liquidity ?? decimalText(0),
+    volume: market?.volume_all_time ?? decimalText(0),
+    tags: market?.tag_slugs ?? [],
+    winning_outcome_index: resolution?.winner ?? null,
+    resolved_at: resolution === null ? null : `${resolution.resolvedAtS}000`,
+    oracle: origin?.oracle || null,
+    resolution_tx: origin?.tx_hash || null,
+    resolution_source: origin?.source || null,
   };
 }
 

@@ -7,6 +7,7 @@ import { logPositionCursor } from '../../../pagination/cursor.js';
 import { cursorPage } from '../../../pagination/list-page.js';
 import type { Readers } from '../../../readers.js';
 import type { WalletEventKind, WalletEventRow } from '../../../wallet-events/events.sql.js';
+import { exampleCondition, exampleEvent } from '../../../wallet-events/examples.js';
 import { eventId } from '../../../wallet-events/reader.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, times, v3, v3Route } from '../params.js';
@@ -34,31 +35,6 @@ const REDEMPTIONS_SOURCE = 'v3.wallet_redemptions_unified' as const;
 const listQuery = z.object({ ...times, ...paging });
 const orderedQuery = listQuery.extend({ order: v3.order });
 type ListQuery = z.output<typeof listQuery> & { readonly order?: 'asc' | 'desc' };
-
-const exampleEvent: WalletEventRow = {
-  kind: 'split',
-  block_number: 91000001,
-  log_index: 77,
-  timestamp: 1790000200,
-  tx_hash: `0x${'7e'.repeat(32)}`,
-  subject_id: `0x${'c1'.repeat(32)}`,
-  amount: '50000000',
-  index_sets: [],
-  source: null,
-};
-const exampleCondition: Condition = {
-  known: true,
-  onChain: true,
-  question: 'Rivers vs. Lakes',
-  slug: 'rvl-2026-10-02',
-  image: null,
-  eventSlug: 'rvl-2026-10-02',
-  eventTitle: 'Rivers vs. Lakes',
-  negRisk: false,
-  outcomes: ['Rivers', 'Lakes'],
-  tokenIds: ['71', '72'],
-  resolution: { payouts: [0n, 1n], denominator: 1n, winner: 1, resolvedAtS: 1790000000 },
-};
 
 /** GET splits, merges, conversions and redemptions of a wallet, each kind and all in one feed. */
 export function createWalletEventRoutes({ walletEvents, conditionsOf }: Readers): readonly Route[] {
