@@ -6,6 +6,8 @@ export interface FeedEvents {
   onMessages(messages: readonly VenueMessage[]): void;
   /** A frame that is unreadable or has unreadable parts; once per frame. */
   onRejected(reason: string, payload: string): void;
+  /** Tokens of which a message about levels was unreadable; called after the readable messages of the frame. */
+  onMissed(tokenIds: readonly string[]): void;
   /** A connection was opened or has ended; for people. */
   onChange(detail: string): void;
   /** Tokens that were just subscribed: their books follow. */

@@ -80,7 +80,7 @@ export function openMarketChannel(options: {
       if (isEnded) return;
       newestMs = performance.now();
       const text = (Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as ArrayBuffer)).toString('utf8');
-      if (isBinary) options.onFrame({ messages: [], errors: ['A binary frame'] }, text.slice(0, 1_000));
+      if (isBinary) options.onFrame({ messages: [], errors: ['A binary frame'], missed: [] }, text.slice(0, 1_000));
       else if (text !== 'PONG') options.onFrame(decodeVenueFrame(text, Date.now()), text);
     });
     socket.on('close', (code) => close(`closed by the venue (${code})`));

@@ -39,6 +39,8 @@ export interface DecodedVenueFrame {
   readonly messages: readonly VenueMessage[];
   /** Parts that could not be decoded, with the reason. */
   readonly errors: readonly string[];
+  /** Tokens of which a message about levels could not be decoded. */
+  readonly missed: readonly string[];
 }
 
 const MAX_MESSAGES_PER_FRAME = 2_000;
@@ -174,26 +176,36 @@ function decodeMessage(fields: Fields, nowMs: number): readonly VenueMessage[] {
   }
 }
 
+/** Tokens that a malformed message about levels names. */
+function tokensOf(fields: unknown): readonly string[] {
+  if (!isFields(fields) || (fields.event_type !== 'book' && fields.event_type !== 'price_change')) return [];
+  const changes: readonly unknown[] = Array.isArray(fields.price_changes) ? fields.price_changes : [];
+  const named = [fields, ...changes.slice(0, MAX_CHANGES_PER_MESSAGE).filter(isFields)].map((one) => one.asset_id);
+  return named.filter((tokenId): tokenId is string => typeof tokenId === 'string' && TOKEN.test(tokenId));
+}
+
 /** Decodes a frame: one message or a list of them. Malformed messages are left out and reported; never throws. */
 export function decodeVenueFrame(text: string, nowMs: number): DecodedVenueFrame {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    return { messages: [], errors: ['The frame is no JSON'] };
+    return { messages: [], errors: ['The frame is no JSON'], missed: [] };
   }
   const list = Array.isArray(parsed) ? parsed : [parsed];
   const messages: VenueMessage[] = [];
   const errors: string[] = [];
+  const missed = new Set<string>();
   if (list.length > MAX_MESSAGES_PER_FRAME) errors.push(`The frame has ${list.length} messages`);
   for (const fields of list.slice(0, MAX_MESSAGES_PER_FRAME)) {
     try {
       if (!isFields(fields)) throw new Invalid('The message is no object');
       messages.push(...decodeMessage(fields, nowMs));
     } catch (error) {
+      for (const tokenId of tokensOf(fields)) missed.add(tokenId);
       // An error in the handler of the socket would end the process.
       errors.push(error instanceof Invalid ? error.message : `Cannot be read: ${(error as Error).message}`);
     }
   }
-  return { messages, errors };
+  return { messages, errors, missed: [...missed] };
 }

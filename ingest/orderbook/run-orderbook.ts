@@ -79,6 +79,10 @@ export async function runOrderBook(deps: {
     {
       onMessages,
       onRejected: deps.onRejected,
+      // Without another message no hash would tell that a change is missing.
+      onMissed: guarded((tokenIds) => {
+        for (const tokenId of tokenIds) books.distrust(tokenId, 'invalid_level', Date.now());
+      }),
       onChange: (detail) => {
         const { open, all } = feed.counts();
         status.update({ connected: open > 0, detail: `${feed.description}: ${open} of ${all} connections; ${detail}` });

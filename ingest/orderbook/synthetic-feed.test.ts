@@ -25,6 +25,7 @@ async function play(trades: readonly RecordedTrade[]): Promise<readonly VenueMes
     events: {
       onMessages: (some) => messages.push(...some),
       onRejected: () => undefined,
+      onMissed: () => undefined,
       onChange: () => undefined,
       onSubscribed: () => undefined,
       onLost: () => undefined,

@@ -23,6 +23,7 @@ beforeEach(async () => {
     events: {
       onMessages: () => undefined,
       onRejected: (reason) => rejected.push(reason),
+      onMissed: () => undefined,
       onChange: () => undefined,
       onSubscribed: (tokenIds) => subscribed.push(tokenIds),
       onLost: () => undefined,

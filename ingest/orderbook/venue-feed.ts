@@ -56,11 +56,13 @@ export function createVenueFeed(deps: {
           events.onSubscribed([...lane.tokens]);
           events.onChange('connection open');
         },
-        onFrame({ messages, errors }, text) {
+        onFrame({ messages, errors, missed }, text) {
           if (errors.length > 0) events.onRejected(joinReasons(errors), text);
-          if (messages.length === 0) return;
-          received = true;
-          events.onMessages(messages);
+          if (messages.length > 0) {
+            received = true;
+            events.onMessages(messages);
+          }
+          if (missed.length > 0) events.onMissed(missed);
         },
       });
       const reason = await lane.channel.ended;

@@ -231,6 +231,24 @@ describe('order-book ingest', () => {
     await untilVerified('101');
   });
 
+  it('does not call a book verified of which it could not read a change, and fetches a fresh one', async () => {
+    for (const tokenId of ['101', '102']) venue.add(condition(1), tokenId);
+    await announce([catalogMarket(1)]);
+    start();
+    for (const tokenId of ['101', '102']) await untilVerified(tokenId);
+    venue.order('101', 'BUY', 300, '10', 'lost');
+    const change = { asset_id: '101', price: '0.3', size: 10, side: 'BUY', hash: 'f'.repeat(40) };
+    const message = { event_type: 'price_change', market: condition(1), timestamp: String(Date.now()) };
+    venue.raw(JSON.stringify({ ...message, price_changes: [change] }));
+    await eventually(
+      'a fault',
+      async () => (await read('101')).own.some(({ reason }) => reason === 'invalid_level'),
+      5_000,
+    );
+    await untilVerified('101');
+    expect((await read('102')).own.every(({ verified }) => verified)).toBe(true);
+  });
+
   it('survives malformed frames and reports each', async () => {
     venue.add(condition(1), '101');
     await announce([catalogMarket(1, { token_ids: ['101'] })]);
