@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { decodeBook } from './messages.js';
 import { createRepairs } from './repairs.js';
 
@@ -55,6 +55,39 @@ describe('createRepairs', () => {
     request(['lost 399']);
     await expect.poll(() => fetched.at(-1)).toBe('lost 399');
   });
+
+  it.each([
+    { lastsMs: 60_000, least: 50, most: 60 },
+    { lastsMs: 0, least: 5, most: 25 },
+  ])(
+    'repairs a book that is wrong $lastsMs ms after each repair $least to $most times in an hour',
+    async (expected) => {
+      vi.useFakeTimers();
+      const stop = new AbortController();
+      try {
+        let fetches = 0;
+        const repairs = createRepairs({
+          async fetch() {
+            fetches++;
+            return bookOf('1', [{ price: '0.4', size: '1' }]);
+          },
+          isNeeded: () => true,
+          onBook: () => setTimeout(() => repairs.request('1', 'hash_mismatch'), expected.lastsMs),
+          onMissing: () => undefined,
+          onFailed: () => undefined,
+          signal: stop.signal,
+          nowMs: Date.now,
+        });
+        repairs.request('1', 'hash_mismatch');
+        await vi.advanceTimersByTimeAsync(3_600_000);
+        expect(fetches).toBeGreaterThanOrEqual(expected.least);
+        expect(fetches).toBeLessThanOrEqual(expected.most);
+      } finally {
+        stop.abort();
+        vi.useRealTimers();
+      }
+    },
+  );
 
   it('expects nothing of the subscription of a token that the venue has no levels of', async () => {
     const { answers, repairs, request } = setUp();

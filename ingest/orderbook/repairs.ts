@@ -5,8 +5,9 @@ import type { VenueMessage } from './messages.js';
 const CONCURRENCY = 8;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 5 * 60_000;
-/** After so long without a repair the next one of a token is not delayed. */
+/** A book that was right for so long, or for so many times the next delay, is repaired without delay: books are rarely unverified because of delays. */
 const QUIET_MS = 10 * 60_000;
+const QUIET_DELAYS = 20;
 
 export interface Repairs {
   /** Fetches a fresh book of the token; several requests for one are one. Repeated repairs of a token are delayed more and more. */
@@ -34,17 +35,21 @@ export function createRepairs(deps: {
   const { signal, nowMs, firstDelayMs = FIRST_DELAY_MS } = deps;
   const limit = pLimit(CONCURRENCY);
   const running = new Map<string, Promise<void>>();
-  const history = new Map<string, { count: number; lastMs: number }>();
+  /** How often a token was repaired in a row, and the end of the last time. */
+  const history = new Map<string, { readonly count: number; readonly endedMs: number }>();
   const without = new Set<string>();
 
-  const delayOf = (tokenId: string): number => {
+  const delayAfter = (count: number): number =>
+    count === 0 ? 0 : Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** Math.min(count, 20));
+  const countOf = (tokenId: string): number => {
     const past = history.get(tokenId);
-    const count = past === undefined || nowMs() - past.lastMs > QUIET_MS ? 0 : past.count;
-    history.set(tokenId, { count: count + 1, lastMs: nowMs() });
-    return count === 0 ? 0 : Math.min(MAX_DELAY_MS, firstDelayMs * 2 ** Math.min(count, 20));
+    if (past === undefined) return 0;
+    const quietMs = Math.min(QUIET_MS, QUIET_DELAYS * delayAfter(past.count));
+    return nowMs() - past.endedMs > quietMs ? 0 : past.count;
   };
   const repair = async (tokenId: string, reason: string): Promise<void> => {
-    await pause(delayOf(tokenId), signal);
+    let count = countOf(tokenId);
+    await pause(delayAfter(count), signal);
     while (!signal.aborted && running.has(tokenId)) {
       try {
         const book = await limit(async () => {
@@ -54,6 +59,7 @@ export function createRepairs(deps: {
         });
         if (book === undefined || signal.aborted || !running.has(tokenId)) return;
         running.delete(tokenId);
+        history.set(tokenId, { count: count + 1, endedMs: nowMs() });
         if (book === null) {
           without.add(tokenId);
           deps.onMissing(tokenId);
@@ -66,7 +72,7 @@ export function createRepairs(deps: {
       } catch (error) {
         if (signal.aborted) return;
         deps.onFailed(tokenId, error);
-        await pause(delayOf(tokenId), signal);
+        await pause(delayAfter(++count), signal);
       }
     }
   };
