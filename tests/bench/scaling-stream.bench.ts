@@ -26,7 +26,7 @@ const SUBSCRIBERS = 200;
 /** Fills that are appended at once, and how often. */
 const FILLS = 1_500;
 const ROUNDS = 5;
-const KILLS = 3;
+const KILLS = 5;
 /** Between the fills that are appended while processes are killed. */
 const FILL_EVERY_MS = 40;
 const WAIT_MS = 120_000;

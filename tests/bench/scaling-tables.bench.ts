@@ -17,7 +17,7 @@ import { type StartedProcess, startProcess } from './started-process.js';
 /** Blocks that are appended at once, and how often. */
 const BLOCKS = Number(process.env.BENCH_BLOCKS ?? 150);
 const ROUNDS = 5;
-const KILLS = 3;
+const KILLS = 5;
 const BLOCKS_AFTER_KILL = 5;
 const WAIT_MS = 180_000;
 /** Checks of a processors process that are not tasks. */
