@@ -45,8 +45,10 @@ export interface DecodedVenueFrame {
 
 const MAX_MESSAGES_PER_FRAME = 2_000;
 const MAX_CHANGES_PER_MESSAGE = 20_000;
-/** Age beyond which a time is not believed. */
+/** Age beyond which the time of a change or a trade is not believed. */
 const MAX_AGE_MS = 24 * 3_600_000;
+/** 2020-01-01 UTC, before the venue's first book. The book of a quiet market has the time of its last change, which may be months ago. */
+const EARLIEST_BOOK_MS = 1_577_836_800_000;
 /** Lead over the local clock beyond which it is not: all changes after a book of the future would count as older than the book. */
 const MAX_FUTURE_MS = 60_000;
 const CONDITION = /^0x[0-9a-f]{64}$/;
@@ -70,10 +72,10 @@ const optional = (fields: Fields, name: string): string | null => {
   const value = fields[name];
   return value === undefined || value === null || value === '' ? null : decimalOf(fields, name);
 };
-function timeOf(fields: Fields, nowMs: number): string {
+function timeOf(fields: Fields, nowMs: number, earliestMs = nowMs - MAX_AGE_MS): string {
   const text = textOf(fields, 'timestamp', /^\d{1,16}$/);
-  const ageMs = nowMs - Number(text);
-  if (ageMs > MAX_AGE_MS || -ageMs > MAX_FUTURE_MS) throw new Invalid('timestamp is far from the present');
+  const timeMs = Number(text);
+  if (timeMs < earliestMs || timeMs > nowMs + MAX_FUTURE_MS) throw new Invalid('timestamp is far from the present');
   return text;
 }
 const sideOf = (fields: Fields): BookSide => textOf(fields, 'side', /^(?:BUY|SELL)$/) as BookSide;
@@ -101,7 +103,7 @@ export function decodeBook(fields: Fields, nowMs: number, reason: string | null)
     assetId: textOf(fields, 'asset_id', TOKEN),
     book: {
       type: 'book',
-      timestamp: timeOf(fields, nowMs),
+      timestamp: timeOf(fields, nowMs, EARLIEST_BOOK_MS),
       hash: hashOf(fields),
       bids: levelsOf(fields, 'bids'),
       asks: levelsOf(fields, 'asks'),
