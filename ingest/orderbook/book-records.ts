@@ -11,8 +11,13 @@ interface RecordedToken {
 }
 
 export interface BookRecords {
-  /** The record of a change. `verifiedSinceMs`: since when the book is, or is not, verified. */
-  ofOutput(token: RecordedToken, output: BookOutput, verifiedSinceMs: number, nowMs: number): NewRecord;
+  /** The record of a change. `verifiedSinceMs`: since when the book is, or is not, verified; `tickSize`: of the market, for whole books. */
+  ofOutput(
+    token: RecordedToken,
+    output: BookOutput,
+    known: { readonly verifiedSinceMs: number; readonly tickSize: string | null },
+    nowMs: number,
+  ): NewRecord;
   ofTrade(token: RecordedToken, trade: VenueMessage & { type: 'trade' }, verified: boolean, nowMs: number): NewRecord;
   ofTickSize(
     token: RecordedToken,
@@ -63,7 +68,7 @@ export function createBookRecords(deps: {
     return { key: tokenId, value, timestampMs: nowMs };
   };
   return {
-    ofOutput(token, output, verifiedSinceMs, nowMs) {
+    ofOutput(token, output, { verifiedSinceMs, tickSize }, nowMs) {
       const { timestampMs, hash, verified, reason } = output;
       const common = { timestamp_ms: timestampMs, hash, verified, reason, verified_since_ms: verifiedSinceMs };
       if (output.type === 'status') return record(token, nowMs, { ...common, update_type: 'status' });
@@ -75,6 +80,7 @@ export function createBookRecords(deps: {
           asks: output.asks,
           best_bid: output.bids[0]?.price ?? null,
           best_ask: output.asks[0]?.price ?? null,
+          tick_size: tickSize,
         });
       const levels = (side: 'BUY' | 'SELL') =>
         output.changes

@@ -5,6 +5,8 @@ export interface MarketFacts {
   readonly market: string;
   minOrderSize: string | null;
   tickSize: string | null;
+  /** Time of the message that named it. */
+  tickSizeMs: number;
   /** Before the last change. */
   previousTickSize: string | null;
   negRisk: boolean | null;
@@ -28,6 +30,7 @@ export function createMarketFacts(
     market,
     minOrderSize: text(known.minOrderSize),
     tickSize: text(known.tickSize),
+    tickSizeMs: 0,
     previousTickSize: null,
     negRisk: known.negRisk ?? null,
     tradePrices: [],
@@ -53,7 +56,10 @@ export function recordTradePrice(facts: MarketFacts, price: string): void {
   facts.tradePrices = [price, ...facts.tradePrices.filter((one) => one !== price)].slice(0, MAX_TRADE_PRICES);
 }
 
-export function recordTickSize(facts: MarketFacts, tickSize: string): void {
+/** A fetched book may be older than a change of the tick size that has come meanwhile. */
+export function recordTickSize(facts: MarketFacts, tickSize: string, timestampMs: number): void {
+  if (timestampMs < facts.tickSizeMs) return;
+  facts.tickSizeMs = timestampMs;
   if (tickSize === facts.tickSize) return;
   facts.previousTickSize = facts.tickSize;
   facts.tickSize = tickSize;

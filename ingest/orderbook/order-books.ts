@@ -98,7 +98,7 @@ export function createOrderBooks(deps: {
   };
 
   const repeat = (followed: Followed, nowMs: number) => {
-    const { book, token } = followed;
+    const { book, token, market } = followed;
     followed.repeatMs = nowMs + REPEAT_MS;
     const output = {
       type: 'book',
@@ -109,7 +109,15 @@ export function createOrderBooks(deps: {
       bids: book.bids(),
       asks: book.asks(),
     } as const;
-    write('repeated', records.ofOutput(token, output, followed.verifiedSinceMs, nowMs));
+    write(
+      'repeated',
+      records.ofOutput(
+        token,
+        output,
+        { verifiedSinceMs: followed.verifiedSinceMs, tickSize: market.facts.tickSize },
+        nowMs,
+      ),
+    );
   };
 
   const follow = (token: FollowedToken) => {
@@ -131,7 +139,15 @@ export function createOrderBooks(deps: {
         }
         followed.reason = output.reason;
         if (output.type === 'book') followed.repeatMs = nowMs + REPEAT_MS * (0.75 + random() / 4);
-        write(output.type, records.ofOutput(token, output, followed.verifiedSinceMs, nowMs));
+        write(
+          output.type,
+          records.ofOutput(
+            token,
+            output,
+            { verifiedSinceMs: followed.verifiedSinceMs, tickSize: market.facts.tickSize },
+            nowMs,
+          ),
+        );
         // A busy token has an open group whenever `tick` looks; here its group has just ended.
         if (output.type === 'change' && nowMs >= followed.repeatMs) repeat(followed, nowMs);
       },
@@ -171,7 +187,7 @@ export function createOrderBooks(deps: {
           const nowMs = deps.nowMs();
           const at = { timestampMs: book.timestampMs(), hash: book.lastHash() };
           const output = { ...at, type: 'status', verified: false, reason: 'not_followed' } as const;
-          write('status', records.ofOutput(token, output, nowMs, nowMs));
+          write('status', records.ofOutput(token, output, { verifiedSinceMs: nowMs, tickSize: null }, nowMs));
         }
         open.delete(book);
         followed.market.books.delete(book);
@@ -192,7 +208,7 @@ export function createOrderBooks(deps: {
       if (!isFetched) followed.receivedMs = nowMs;
       switch (message.type) {
         case 'book':
-          if (message.tickSize !== null) recordTickSize(facts, message.tickSize);
+          if (message.tickSize !== null) recordTickSize(facts, message.tickSize, Number(message.book.timestamp));
           if (message.minOrderSize !== null) facts.minOrderSize = message.minOrderSize;
           if (message.negRisk !== null) facts.negRisk = message.negRisk;
           if (message.lastTradePrice !== null) recordTradePrice(facts, message.lastTradePrice);
@@ -207,7 +223,7 @@ export function createOrderBooks(deps: {
           write('trade', records.ofTrade(token, message, book.verified(), nowMs));
           break;
         case 'tick_size':
-          recordTickSize(facts, message.tickSize);
+          recordTickSize(facts, message.tickSize, Number(message.timestamp));
           write('tick_size', records.ofTickSize(token, message, book.verified(), nowMs));
           break;
       }

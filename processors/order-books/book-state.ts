@@ -143,6 +143,7 @@ export function createBookStates(): BookStates {
           // A clock that runs ahead must not make a book look younger than it is.
           state.updatedMs = Math.min(update.timestamp_ms, receivedMs);
           state.hash = update.hash ?? '';
+          state.tickSize = update.tick_size ?? state.tickSize;
           // A book that is written again to be found in the log has no fault and was not requested.
           setVerified(state, update, update.verified, update.reason === 'repeated' ? null : update.reason);
           return 'applied';

@@ -129,7 +129,9 @@ describe('order-book ingest', () => {
     for (const token of ['101', '102'])
       expect(await read(token)).toMatchObject({ verified: false, reason: 'not_followed' });
     expect(status).toMatchObject({ connected: true });
-    expect((await read('202')).own.every(({ synthetic }) => !synthetic)).toBe(true);
+    const { own } = await read('202');
+    expect(own.every(({ synthetic }) => !synthetic)).toBe(true);
+    for (const one of own.filter(({ update_type }) => update_type === 'book')) expect(one.tick_size).toBe('0.001');
   });
 
   it('waits for the price of a trade that its hash contains, and never calls the book unverified', async () => {

@@ -100,12 +100,13 @@ interface Row {
   readonly mid: string | null;
   readonly verified: boolean;
   readonly reason: string;
+  readonly tick_size: string;
   readonly seq: string;
   readonly offset: string;
 }
 const readRow = async (tokenId: string): Promise<Row | undefined> => {
   const [row] = await client.query<Row>(
-    `SELECT arrayZip(bid_prices, bid_sizes) AS bids, arrayZip(ask_prices, ask_sizes) AS asks, mid, verified, reason, toString(seq) AS seq, toString(_offset) AS offset
+    `SELECT arrayZip(bid_prices, bid_sizes) AS bids, arrayZip(ask_prices, ask_sizes) AS asks, mid, verified, reason, tick_size, toString(seq) AS seq, toString(_offset) AS offset
      FROM order_books FINAL WHERE token_id = {tokenId:UInt256}`,
     { tokenId },
   );
@@ -127,6 +128,7 @@ describe('order_books', () => {
           { price: '.4', size: '5.5' },
         ],
         asks: [{ price: '0.44', size: '20' }],
+        tick_size: '0.01',
       }),
       update('7', 2, { update_type: 'price_change', bids: [{ price: '0.42', size: '1' }] }),
     ]);
@@ -139,12 +141,13 @@ describe('order_books', () => {
       asks: [['0.44', '20']],
       mid: '0.43',
       verified: true,
+      tick_size: '0.01',
     });
     await first.stop();
     // The book itself is not in the log after the position of the restart.
     await append(log, [update('7', 3, { update_type: 'price_change', asks: [{ price: '0.44', size: '0' }] })]);
     const second = start(log);
-    expect(await rowWithSeq('7', 3)).toMatchObject({ asks: [], mid: null, verified: true });
+    expect(await rowWithSeq('7', 3)).toMatchObject({ asks: [], mid: null, verified: true, tick_size: '0.01' });
     await second.stop();
   });
 
