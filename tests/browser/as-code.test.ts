@@ -98,15 +98,27 @@ describe.skipIf(missing !== null)('"This view as REST, WebSocket and SQL"', () =
         resolve(received.slice(0, count));
       });
     });
-  /** Cells and title of the last column's hash of a list. */
-  const hashes = (page: Page, list: string) =>
-    page.evaluate(
+  /** A list may begin to load after the others. */
+  const filled = (page: Page, list: string) =>
+    soon(() =>
+      page.evaluate(
+        `document.querySelector('#${list} tbody tr') !== null && document.querySelector('#${list}[aria-busy], #${list} [aria-busy]') === null`,
+      ),
+    ).toBe(true);
+  /** Hashes of the transactions of a list. */
+  const hashes = async (page: Page, list: string) => {
+    await filled(page, list);
+    return (await page.evaluate(
       `[...document.querySelectorAll('#${list} tbody tr')].map((row) => row.querySelector('a[href*="/tx/"]')?.title.split(' ')[0] ?? null)`,
-    ) as Promise<(string | null)[]>;
-  const cells = (page: Page, list: string, column: number) =>
-    page.evaluate(
+    )) as (string | null)[];
+  };
+  /** Texts of a column of a list. */
+  const cells = async (page: Page, list: string, column: number) => {
+    await filled(page, list);
+    return (await page.evaluate(
       `[...document.querySelectorAll('#${list} tbody tr')].map((row) => row.children[${column}].textContent)`,
-    ) as Promise<string[]>;
+    )) as string[];
+  };
   const subscribes = async (code: Map<string, Shown>) => {
     const [ack, snapshot] = await frames(textOf(code, 'socket new trades'), 2);
     expect(ack).toMatchObject({ type: 'subscribed', warnings: [] });
