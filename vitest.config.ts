@@ -28,7 +28,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Projects run in the order of their names: the short files come last and keep the workers busy to the end.
     projects: [
-      // `npm run test:containers` only: with them CI can take longer than 30 minutes on two cores.
+      // `npm run test:containers` only, which CI runs after the others.
       ...(runsContainers
         ? [{ extends: true as const, test: { name: 'containers', include: containerTests, exclude: outside } }]
         : []),
