@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { commonLimits } from '../../schemas/plans.js';
-import { ApiError } from '../errors/failure.js';
 import type { RateLimitStore } from '../limits/port.js';
+import { takeOrReject } from '../limits/take-or-reject.js';
 import { clientNetwork } from './client-ip.js';
 
 interface Attempt {
@@ -32,18 +32,8 @@ export function createSignInThrottle(deps: { rateLimitStore: RateLimitStore; sec
   };
   const ofAddress = ({ clientIp }: Attempt) =>
     bucket('sign-in-address', clientNetwork(clientIp), commonLimits.signInsPerAddress);
-  const take = async (one: ReturnType<typeof bucket>, nowMs: number): Promise<void> => {
-    const { allowed, states } = await deps.rateLimitStore.take([one], nowMs);
-    if (allowed) return;
-    const retryAtMs = states[0]?.resetMs ?? nowMs + windowMs;
-    throw new ApiError({
-      kind: 'rate_limited',
-      retryAtMs,
-      nowMs,
-      limitPerMinute: one.limit,
-      message: tooManyAttempts(retryAtMs),
-    });
-  };
+  const take = (one: ReturnType<typeof bucket>, nowMs: number) =>
+    takeOrReject(deps.rateLimitStore, one, { nowMs, message: tooManyAttempts });
   return {
     // Two steps, because buckets of one Redis call must be in one slot of a cluster.
     async password(email, attempt) {

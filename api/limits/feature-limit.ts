@@ -1,6 +1,6 @@
 import type { Caller } from '../auth/caller.js';
-import { ApiError } from '../errors/failure.js';
 import type { RateLimitStore } from './port.js';
+import { takeOrReject } from './take-or-reject.js';
 
 /** A limit of one feature per key, in addition to the account's limits. A key that replaces another one shares its count. */
 export interface FeatureLimit {
@@ -25,20 +25,17 @@ export async function enforceFeatureLimit(
   headers?: Readonly<Record<string, string>>,
 ): Promise<void> {
   const { caller, nowMs } = request;
-  const { windowMs } = limit;
-  const take = async (key: string, requests: number): Promise<void> => {
-    const { allowed, states } = await store.take([{ key, limit: requests, windowMs }], nowMs);
-    if (allowed) return;
-    const retryAtMs = states[0]?.resetMs ?? nowMs + windowMs;
-    throw new ApiError({
-      kind: 'rate_limited',
-      retryAtMs,
-      nowMs,
-      limitPerMinute: limit.requests,
-      message: limit.message(Math.ceil(retryAtMs / 1000)),
-      ...(headers === undefined ? {} : { headers }),
-    });
-  };
+  const take = (key: string, requests: number) =>
+    takeOrReject(
+      store,
+      { key, limit: requests, windowMs: limit.windowMs },
+      {
+        nowMs,
+        message: (retryAtMs) => limit.message(Math.ceil(retryAtMs / 1000)),
+        limitPerMinute: limit.requests,
+        ...(headers === undefined ? {} : { headers }),
+      },
+    );
   await take(`${limit.name}:${caller?.limitKeyHash ?? ''}`, limit.requests);
   // After the key's own: only then does a request that its key rejects leave the other keys their part.
   const keys = Math.max(1, caller?.terms.apiKeys ?? 1);

@@ -167,7 +167,7 @@ export const userHandlers: CommandHandlers<
     const user = findUser(state, command);
     if (user === undefined) return reject('unknown_user', null);
     const kept = entityOf.session(command.keep_session_hash);
-    // A password that was chosen meanwhile has ended this session: whoever still had it must not replace the password.
+    // A password that was set meanwhile has ended this session, which must not replace it.
     if (state.sessions.get(kept)?.user_id !== user.user_id) return reject('unknown_session', user.account_id);
     return {
       code: 'ok',

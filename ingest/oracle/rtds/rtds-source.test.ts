@@ -164,7 +164,7 @@ describe('createRtdsSource', () => {
     expect(connected.slice(1)).not.toContain(false);
   });
 
-  it('reports one fault per frame, and goes on after one nested too deeply', async () => {
+  it('reports one fault per frame, and continues after one nested too deeply', async () => {
     start();
     await bothSubscribed();
     const [client] = server.clients;
