@@ -157,4 +157,22 @@ describe('the public database', () => {
     await expect(publishing).rejects.toThrow(/trades.*ANALYST_DATABASE/);
     expect(await client.query("SELECT name FROM system.tables WHERE database = 'taken'")).toEqual([{ name: 'trades' }]);
   });
+
+  it('has the tick size and the newest trade of an order book, NULL where the venue sent none', async () => {
+    const empty = { condition_id: '', bid_prices: [], bid_sizes: [], ask_prices: [], ask_sizes: [], verified: true };
+    const times = { verified_since: 1_796_000_000_000, updated_at: Date.now(), received_at: Date.now() };
+    const trade = { last_trade_price: '.535', last_trade_size: '12.5', last_trade_side: 'SELL' };
+    await engine.client.insertRows('order_books', [
+      { token_id: '1', ...empty, ...times, tick_size: '0.001', ...trade, last_trade_at: 1_796_000_000_123 },
+      { token_id: '2', ...empty, ...times },
+    ]);
+    const rows = await engine.client.query(
+      `SELECT toString(tick_size) AS tick, toString(last_trade_price) AS price, toString(last_trade_shares) AS shares, last_trade_side AS side, toString(last_trade_at) AS at
+       FROM market.order_books ORDER BY token_id`,
+    );
+    expect(rows).toEqual([
+      { tick: '0.001', price: '0.535', shares: '12.5', side: 'SELL', at: '2026-11-30 00:53:20.123' },
+      { tick: null, price: null, shares: null, side: '', at: null },
+    ]);
+  });
 });
