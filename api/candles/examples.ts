@@ -19,4 +19,5 @@ export const exampleCandles: CandlePage = {
   ],
   hasOlder: true,
   hasNewer: false,
+  hasMore: true,
 };

@@ -35,16 +35,20 @@ export interface CandleQuery {
   /** Times within the first and last bucket; null: no bound. */
   readonly fromS: number | null;
   readonly toS: number | null;
-  /** Buckets without trades repeat the previous close. */
+  /** Buckets without trades, between the first and the newest trade of the token, repeat the previous close. */
   readonly gapFill: boolean;
 }
 
 export interface CandlePage {
   /** Oldest first. */
   readonly candles: readonly Candle[];
+  /** The token has trades before and after the page, within the range or not. */
   readonly hasOlder: boolean;
   readonly hasNewer: boolean;
+  /** The range has further candles in the direction of the query. */
+  readonly hasMore: boolean;
 }
+const NO_CANDLES: CandlePage = { candles: [], hasOlder: false, hasNewer: false, hasMore: false };
 
 const LOG_INDEX_RANGE = 1n << 20n;
 const unpackLogPosition = (packed: string, at: number | string) => ({
@@ -117,15 +121,15 @@ const emptyCandle = (startS: number, close: bigint): Candle => ({
   last: null,
 });
 
-/** Candles of all buckets from `fromS` to `toS`; buckets before the first known close are omitted. */
+/** Candles of all buckets from `firstS` to `lastS`. `before` is the close before them, null if the first bucket has trades. */
 function fillGaps(
   candles: readonly Candle[],
-  range: { fromS: number; toS: number; seconds: number; before: bigint | null },
+  range: { firstS: number; lastS: number; seconds: number; before: bigint | null },
 ): Candle[] {
   const byStart = new Map(candles.map((candle) => [candle.startS, candle]));
   const filled: Candle[] = [];
   let close = range.before;
-  for (let startS = range.fromS; startS <= range.toS; startS += range.seconds) {
+  for (let startS = range.firstS; startS <= range.lastS; startS += range.seconds) {
     const traded = byStart.get(startS);
     if (traded !== undefined) filled.push(traded);
     else if (close !== null) filled.push(emptyCandle(startS, close));
@@ -166,7 +170,7 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
     const found = await page(limit + 1);
     const candles = newest ? found.slice(-limit) : found.slice(0, limit);
     const [first, last] = [candles[0], candles.at(-1)];
-    if (first === undefined || last === undefined) return { candles: [], hasOlder: false, hasNewer: false };
+    if (first === undefined || last === undefined) return NO_CANDLES;
     const more = found.length > limit;
     const [before, after] = await Promise.all([
       (newest && more) || whole.fromS === null ? [] : older(first.startS),
@@ -176,30 +180,35 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
       candles,
       hasOlder: (newest && more) || before.length > 0,
       hasNewer: (!newest && more) || after.length > 0,
+      hasMore: more,
     };
   };
 
   const filled = async (): Promise<CandlePage> => {
-    const [found] = await starts(whole, newest ? 'desc' : 'asc');
-    if (found === undefined) return { candles: [], hasOlder: false, hasNewer: false };
-    const span = (limit - 1) * seconds;
-    const first = newest ? Math.max(found - span, whole.fromS ?? 0, 0) : found;
-    let last = newest ? found : Math.min(found + span, whole.toS ?? Number.MAX_SAFE_INTEGER);
-    const [rows, [olderStart], after] = await Promise.all([
-      tables.rows<CandleRow>(candlesSql(range(first, last))),
-      older(first),
-      newer(last),
+    const [[oldestTraded], [newestTraded]] = await Promise.all([
+      starts(range(null, null), 'asc'),
+      starts(range(null, null), 'desc'),
     ]);
-    const candles = rows.map(candleOf);
-    // Forward pages end at the newest trade: later buckets are not complete yet.
-    if (!newest && after.length === 0) last = candles.at(-1)?.startS ?? last;
-    const closing =
-      olderStart === undefined ? [] : await tables.rows<CandleRow>(candlesSql(range(olderStart, olderStart)));
-    const before = closing[0] === undefined ? null : BigInt(closing[0].close);
+    if (oldestTraded === undefined || newestTraded === undefined) return NO_CANDLES;
+    // Edges come from the range, not from its trades: every bucket is on exactly one page.
+    // Buckets after the newest trade are not complete yet.
+    const fromS = Math.max(oldestTraded, whole.fromS ?? 0);
+    const toS = Math.min(newestTraded, whole.toS ?? newestTraded);
+    if (fromS > toS) return NO_CANDLES;
+    const span = (limit - 1) * seconds;
+    const firstS = newest ? Math.max(toS - span, fromS) : fromS;
+    const lastS = newest ? toS : Math.min(fromS + span, toS);
+    const candles = (await tables.rows<CandleRow>(candlesSql(range(firstS, lastS)))).map(candleOf);
+    const [previous] =
+      candles[0]?.startS === firstS
+        ? []
+        : await tables.rows<CandleRow>(candlePageSql(range(null, firstS - seconds), 'newest', 1));
+    const before = previous === undefined ? null : BigInt(previous.close);
     return {
-      candles: fillGaps(candles, { fromS: first, toS: last, seconds, before }),
-      hasOlder: olderStart !== undefined,
-      hasNewer: after.length > 0,
+      candles: fillGaps(candles, { firstS, lastS, seconds, before }),
+      hasOlder: firstS > oldestTraded,
+      hasNewer: lastS < newestTraded,
+      hasMore: newest ? firstS > fromS : lastS < toS,
     };
   };
   return query.gapFill ? filled() : traded();

@@ -76,7 +76,10 @@ const shape = {
     invalid: 'Invalid anchor_tx',
   }).optional(),
   gap_fill: named
-    .flag('gap_fill', 'Fill buckets without trades with the previous close. Default false.')
+    .flag(
+      'gap_fill',
+      'Fill buckets without trades, between the first and the newest trade of the token, with the previous close. Default false.',
+    )
     .default(false),
 };
 /** Further names of a token; they are ANDed with its id. */
@@ -103,6 +106,7 @@ function trimToTradeCount(page: CandlePage, given: Query): CandlePage {
     candles: newest ? kept.reverse() : kept,
     hasOlder: page.hasOlder || (newest && rest),
     hasNewer: page.hasNewer || (!newest && rest),
+    hasMore: page.hasMore || rest,
   };
 }
 

@@ -50,7 +50,10 @@ export const candlesQuery = z.object({
   start: timestampParam('start', 'Start of the range, Unix seconds.'),
   end: timestampParam('end', 'End of the range, Unix seconds.'),
   order: v3.choice('order', ['asc', 'desc'], 'Order of the buckets in the response. Default asc.').default('asc'),
-  gap_fill: v3.flag('gap_fill', 'Fill buckets without trades with the previous close. Default false.'),
+  gap_fill: v3.flag(
+    'gap_fill',
+    'Fill buckets without trades, between the first and the newest trade of the token, with the previous close. Default false.',
+  ),
 });
 export const seriesQuery = candlesQuery.extend({ token_id: v3.token });
 export type CandlesQuery = z.output<typeof candlesQuery>;
@@ -159,11 +162,10 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
   const first = page.candles[0]?.startS ?? null;
   const last = page.candles.at(-1)?.startS ?? null;
   const endTs = last === null ? null : last + resolutionS;
-  // A page of a range that begins at its `start` is the last one, also if the token has older candles.
-  const isBeforeRange =
-    query.direction === 'before' && first !== null && query.start !== undefined && first - 1 < query.start;
-  const olderEnd = page.hasOlder && first !== null && !isBeforeRange ? first - 1 : null;
-  const newerStart = page.hasNewer ? endTs : null;
+  // In the direction of the query a next page lies within the range: the token may have candles beyond it.
+  const newest = query.direction === 'before';
+  const olderEnd = first !== null && (newest ? page.hasMore : page.hasOlder) ? first - 1 : null;
+  const newerStart = (newest ? page.hasNewer : page.hasMore) ? endTs : null;
   const found = page.candles.map(candleFrom);
   const index = market?.tokenIds.indexOf(tokenId) ?? -1;
   return {
@@ -197,7 +199,7 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
       order: query.order,
       older_end_ts: olderEnd,
       newer_start_ts: newerStart,
-      has_more: query.direction === 'before' ? olderEnd !== null : page.hasNewer,
+      has_more: page.hasMore,
       has_older: page.hasOlder,
       has_newer: page.hasNewer,
     },
