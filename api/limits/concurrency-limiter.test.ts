@@ -73,3 +73,15 @@ it('createConcurrencyLimiter rejects after the wait limit and names the limit th
   only.end();
   await used;
 });
+
+it('createConcurrencyLimiter gives a returned permit to another account first, however many tasks of the same one wait', async () => {
+  const limiter = limiterOf(1, 1, 5_000);
+  const first = pendingWork();
+  const order: string[] = [];
+  const queued = [limiter.run('a', first.work)];
+  for (const account of ['a', 'a', 'b', 'a', 'c'])
+    queued.push(limiter.run(account, async () => void order.push(account)));
+  first.end();
+  await Promise.all(queued);
+  expect(order).toEqual(['b', 'a', 'c', 'a', 'a']);
+});

@@ -19,7 +19,10 @@ export interface ConcurrencyLimiterOptions {
 
 const RETRY_MS = 1_000;
 
-/** Creates a limiter for one process. Permits go to the longest waiting task whose account is below its limit. */
+/**
+ * Creates a limiter for one process. A permit goes to the longest waiting task whose account is below its limit, and back to the account that returned it
+ * only if no other one waits.
+ */
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const { perAccount, total, message } = options;
   const running = new Map<string, number>();
@@ -37,7 +40,10 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     const left = (running.get(accountId) ?? 1) - 1;
     if (left === 0) running.delete(accountId);
     else running.set(accountId, left);
-    for (const waiter of waiting) {
+    // An account that always has tasks waiting must not keep its permit: tasks of others go first.
+    const others = [...waiting].filter((waiter) => waiter.accountId !== accountId);
+    for (const waiter of new Set([...others, ...waiting])) {
+      if (totalRunning >= total) break;
       if (!hasPermit(waiter.accountId)) continue;
       acquire(waiter.accountId);
       waiter.go();

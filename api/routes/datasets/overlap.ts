@@ -5,7 +5,7 @@ import { named } from '../../http/named-params.js';
 import { integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { secondsParam } from '../../http/time-params.js';
-import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
+import { createOverlapLimiter } from '../../overlap/limiter.js';
 import { overlapSorts } from '../../overlap/overlap.sql.js';
 import { createOverlapReader, type OverlapWallet } from '../../overlap/reader.js';
 import type { Readers } from '../../readers.js';
@@ -17,6 +17,7 @@ const MAX_LIMIT = 500;
 const MAX_OFFSET = 10_000;
 /** Time budget of one page; shorter than the statement timeout of the client. */
 const BUDGET_MS = 12_000;
+const MAX_WAIT_MS = 10_000;
 const MAX_VOLUME = 2n ** 63n;
 /** End of a time range without `before`. */
 const NO_END_S = 9_999_999_999;
@@ -74,15 +75,7 @@ const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSche
 /** GET /api/datasets/sports-esports/wallets/overlap: the wallets that traded markets of each of several tags. */
 export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
   const reader = createOverlapReader({ tables, nowMs, budgetMs: BUDGET_MS });
-  const limiter = createConcurrencyLimiter({
-    perAccount: 1,
-    total: 2,
-    maxWaitMs: 10_000,
-    message: 'Another overlap request is still running. Retry shortly.',
-    accountScope: 'wallets_overlap',
-    totalScope: 'wallets_overlap_total',
-    nowMs,
-  });
+  const limiter = createOverlapLimiter({ nowMs, maxWaitMs: MAX_WAIT_MS });
   return defineRoute({
     method: 'get',
     path: '/api/datasets/sports-esports/wallets/overlap',
@@ -145,7 +138,7 @@ export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
       const { tags, after, before, min_volume: minVolume = 0n, sort = 'volume', limit = 50, offset = 0 } = query;
       const span = after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? NO_END_S };
       const name = JSON.stringify(['overlap', tags, String(minVolume), span, sort, limit, offset]);
-      const caller = context.caller?.accountId ?? `address ${context.clientIp}`;
+      const caller = { accountId: context.caller?.accountId ?? null, clientIp: context.clientIp };
       const cached = await cache.get(name, CACHE_S * 1000, () =>
         limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
       );
