@@ -1,6 +1,13 @@
 import { type ConnectionLimits, defaultConnectionLimits } from './hub/connection-limits.js';
 import { defaultPeerLimits, type PeerLimits } from './hub/peer.js';
 
+/**
+ * Seconds, 8 to 960, after which the library cuts a socket whose client has neither sent nor read anything. 0 would keep a closed socket, with all its
+ * unread bytes, for ever: each read of a client sets the timer to this value, also after the close. Above the liveness time and the longest
+ * heartbeat interval, so open connections are closed for their liveness first.
+ */
+export const IDLE_TIMEOUT_S = 370;
+
 /** Bounds and intervals of the event socket. */
 export interface GatewayLimits {
   readonly peer: PeerLimits;
@@ -11,6 +18,7 @@ export interface GatewayLimits {
   readonly maxSnapshotBytes: number;
   readonly heartbeatMs: number;
   readonly livenessMs: number;
+  readonly idleTimeoutS: number;
   /** Longest time between two checks for slow readers and between two usage reports. */
   readonly tickMs: number;
   /** Longest time that a stopping server waits until its buffered bytes are sent. */
@@ -27,6 +35,7 @@ export const defaultGatewayLimits: GatewayLimits = {
   maxSnapshotBytes: 64 * 1024 * 1024,
   heartbeatMs: 30_000,
   livenessMs: 5 * 60_000,
+  idleTimeoutS: IDLE_TIMEOUT_S,
   tickMs: 500,
   drainMs: 1_500,
   unresolvedPollMs: 2_000,

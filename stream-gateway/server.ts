@@ -166,7 +166,7 @@ export async function startGatewayServer(deps: {
     maxPayloadLength: MAX_MESSAGE_BYTES,
     // Never reached: `peer` closes a connection at a lower bound, and one slice of the hub adds less than the difference.
     maxBackpressure: 2 * (limits.peer.maxBufferedBytes + limits.maxSnapshotBytes),
-    idleTimeout: 0,
+    idleTimeout: limits.idleTimeoutS,
     sendPingsAutomatically: false,
     upgrade,
     open(socket: WebSocket<SocketData>) {

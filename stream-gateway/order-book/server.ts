@@ -12,11 +12,12 @@ import { listen } from '../listen.js';
 import type { Meter } from '../metering/meter.js';
 import { respondToPlainRequests } from '../plain-requests.js';
 import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from '../upgrade.js';
-import { type BookPeer, type BookPeerLimits, createBookPeer, defaultBookPeerLimits } from './book-peer.js';
+import { type BookPeer, createBookPeer } from './book-peer.js';
 import type { BookStore } from './book-store.js';
 import { type BookConnection, createBookConnection } from './connection.js';
 import { createFanOut } from './fan-out.js';
 import { createIntegrityTokens } from './integrity-tokens.js';
+import { defaultOrderBookLimits, type OrderBookLimits } from './limits.js';
 import { bookError } from './messages.js';
 import { createOrderBookMetrics, type OrderBookMetrics } from './metrics.js';
 import type { ResolvedMarkets } from './resolve-markets.js';
@@ -25,29 +26,6 @@ import type { NamesOf } from './update-texts.js';
 
 /** The library closes the connection with code 1009 on larger messages. */
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
-
-export interface OrderBookLimits {
-  readonly peer: BookPeerLimits;
-  /** Bound of the bytes buffered for sending, over all connections. */
-  readonly maxTotalBufferedBytes: number;
-  /** Interval of batches. */
-  readonly batchMs: number;
-  readonly pingMs: number;
-  readonly livenessMs: number;
-  /** Longest time between two checks of keys and slow readers, and between two usage reports. */
-  readonly tickMs: number;
-  readonly integrityTokens: number;
-}
-
-const defaultOrderBookLimits: OrderBookLimits = {
-  peer: defaultBookPeerLimits,
-  maxTotalBufferedBytes: 512 * 1024 * 1024,
-  batchMs: 250,
-  pingMs: 30_000,
-  livenessMs: 5 * 60_000,
-  tickMs: 500,
-  integrityTokens: 5_000,
-};
 
 interface SocketData extends AdmittedClient {
   readonly integrityOption: string | undefined;
@@ -216,7 +194,7 @@ export async function startOrderBookServer(deps: {
     // Never reached: `peer` closes a connection at a lower bound.
     maxBackpressure: 4 * limits.peer.maxBufferedBytes,
     compression: uws.SHARED_COMPRESSOR,
-    idleTimeout: 0,
+    idleTimeout: limits.idleTimeoutS,
     sendPingsAutomatically: false,
     upgrade(response: HttpResponse, request: HttpRequest, context: Parameters<typeof admit>[2]) {
       const integrity = request.getQuery('integrity');

@@ -9,8 +9,9 @@ import { plans } from '../../schemas/plans.js';
 import type { OrderBookUpdate } from '../../schemas/types.gen.js';
 import { createLocalAdmission } from '../admission/local-admission.js';
 import { createBookStore } from './book-store.js';
+import type { OrderBookLimits } from './limits.js';
 import { resolveMarkets } from './resolve-markets.js';
-import { type OrderBookLimits, startOrderBookServer } from './server.js';
+import { startOrderBookServer } from './server.js';
 
 /** A record of orderbook.updates for tests: a whole book by default. */
 export function bookRecord(tokenId: string, seq: number, over: Partial<OrderBookUpdate> = {}): OrderBookUpdate {
