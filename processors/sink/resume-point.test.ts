@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { FatalError } from '../../infra/errors.js';
 import { resumePoint } from './resume-point.js';
 
 const plan = (firstOffset: number, lastOffset: number, previousLastOffset: number | null) => ({
@@ -24,10 +25,11 @@ describe('resumePoint', () => {
       chunk: plan(0, 4, null),
       consistent: false,
     });
-    expect(resumePoint(plan(10, 19, 9), { firstOffset: 20, lastOffset: 29 })).toEqual({
-      chunk: plan(20, 29, null),
-      consistent: false,
-    });
     expect(resumePoint(null, { firstOffset: 0, lastOffset: 4 })).toEqual({ chunk: plan(0, 4, null), consistent: true });
+  });
+  it('throws when the tables contain offsets after the newest plan of the log', () => {
+    const restored = () => resumePoint(plan(10, 19, 9), { firstOffset: 20, lastOffset: 29 });
+    expect(restored).toThrow(FatalError);
+    expect(restored).toThrow(/up to 29, the newest chunk plan of the log ends at 19: they do not belong together/);
   });
 });

@@ -1,3 +1,4 @@
+import { FatalError } from '../../infra/errors.js';
 import type { ChunkJournal, OffsetRange } from './chunk-journal.js';
 import type { ChunkPlans, PlannedChunk } from './chunk-plans.js';
 
@@ -11,12 +12,17 @@ export interface ResumePoint {
 
 /**
  * Resume point of a sink from its newest plan in the log and its newest row in `chunks`: the planned chunk, which `chunks` may not contain
- * yet; if the two are inconsistent, the newest range in `chunks`. Sinks and the rebuild use no other source.
+ * yet; if the two are inconsistent, the newest range in `chunks`. Sinks and the rebuild use no other source. Throws FatalError when `chunks` is ahead of the
+ * plans, which precede its rows: the log is older than the tables, and what it got since at the same offsets may be other records.
  */
 export function resumePoint(planned: PlannedChunk | null, recorded: OffsetRange | null): ResumePoint {
   const fromTables = recorded === null ? null : { ...recorded, previousLastOffset: null };
   if (planned === null) return { chunk: fromTables, consistent: true };
   const knownLast = recorded?.lastOffset ?? null;
+  if (knownLast !== null && knownLast > planned.lastOffset)
+    throw new FatalError(
+      `The tables contain offsets up to ${knownLast}, the newest chunk plan of the log ends at ${planned.lastOffset}: they do not belong together. Restore log and tables of the same time, or fill an empty database`,
+    );
   const consistent = knownLast === planned.lastOffset || knownLast === planned.previousLastOffset;
   return { chunk: consistent ? planned : fromTables, consistent };
 }

@@ -306,6 +306,20 @@ describe('sink', () => {
     await expect(sink.run(new AbortController().signal)).rejects.toThrow(/do not belong together/);
   });
 
+  it('rejects tables that are ahead of a restored log, also after the log has grown past them', async () => {
+    const tables = createFakeTables();
+    await runToEnd(smallSink(fillsSink, await logWith(blocks(3)), createFakeStore(tables)).sink);
+    const restored = await logWith(blocks(1));
+    await runToEnd(smallSink(fillsSink, restored, createFakeStore(createFakeTables())).sink);
+    const later = blocks(9).slice(blocks(1).length);
+    await restored.append(
+      'chain.final',
+      later.map((value, index) => ({ key: '1', value, timestampMs: index })),
+    );
+    const { sink } = smallSink(fillsSink, restored, createFakeStore(tables));
+    await expect(sink.run(new AbortController().signal)).rejects.toThrow(/do not belong together/);
+  });
+
   it('ends when its signal aborts, also while waiting for records', async () => {
     const { sink } = smallSink(fillsSink, await logWith([]), createFakeStore(createFakeTables()));
     const controller = new AbortController();
