@@ -12,8 +12,9 @@ export const discardPlans: Pick<Log, 'acquireOwnership' | 'lastRecord'> = {
 };
 
 /**
- * A view of the log that ends at given offsets: `ends` returns per topic and partition the offset after the last visible record, so that two
- * runs over a growing log produce the same rows. Followers wait at that end until their signal. `plans` receives the sinks' chunk plans.
+ * A view of the log that ends at given offsets: `ends` returns per topic and partition the offset after the last record to read, so that two
+ * runs over a growing log produce the same rows. Followers wait at that end until their signal. Once a read has found that compaction removed the last
+ * records before an end, `bounds` ends after the last one that is left. `plans` receives the sinks' chunk plans.
  */
 export function boundedLog(options: {
   log: SinkLog;
@@ -21,15 +22,20 @@ export function boundedLog(options: {
   plans: Pick<Log, 'acquireOwnership' | 'lastRecord'>;
 }): SinkLog {
   const { log, ends, plans } = options;
+  /** Per topic and partition, the offset after the last record before the end. */
+  const lastNext = new Map<string, number>();
   async function* read(options: ReadOptions): AsyncGenerator<RecordBatch> {
     const end = ends(options.topic, options.partition);
     const from = typeof options.from === 'object' && 'offset' in options.from ? options.from.offset : 0;
     if (from < end) {
+      let next = from;
       for await (const batch of log.read({ ...options, follow: false })) {
         const records = batch.records.filter((record) => record.offset < end);
+        next = (records.at(-1)?.offset ?? next - 1) + 1;
         if (records.length > 0) yield { ...batch, records, nextOffset: Math.min(batch.nextOffset, end) };
         if (batch.nextOffset >= end) break;
       }
+      if (options.signal?.aborted !== true) lastNext.set(`${options.topic}/${options.partition}`, next);
     }
     if (options.follow !== true) return;
     while (options.signal?.aborted !== true)
@@ -41,7 +47,7 @@ export function boundedLog(options: {
     lastRecord: plans.lastRecord,
     bounds: async (topic, partition) => {
       const { earliest } = await log.bounds(topic, partition);
-      const next = ends(topic, partition);
+      const next = lastNext.get(`${topic}/${partition}`) ?? ends(topic, partition);
       return { earliest: Math.min(earliest, next), next };
     },
   };
