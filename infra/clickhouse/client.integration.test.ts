@@ -16,6 +16,22 @@ afterAll(() => ch.stop());
 
 const deduplicating = 'SETTINGS non_replicated_deduplication_window = 1000';
 
+test('command drops and empties tables of any size: the limit of the server does not apply', async () => {
+  const create = (name: string) =>
+    ch.client.command(`CREATE TABLE ${name} ENGINE = MergeTree ORDER BY number AS SELECT number FROM numbers(100)`);
+  await create('large');
+  const limited = { settings: { max_table_size_to_drop: '1' } };
+  await expect(ch.client.command('TRUNCATE TABLE large', {}, limited)).rejects.toMatchObject({ code: '359' });
+  await ch.client.command(`CREATE TABLE limits ENGINE = Memory AS
+    SELECT name, value FROM system.settings WHERE name IN ('max_table_size_to_drop', 'max_partition_size_to_drop')`);
+  expect(await ch.client.query('SELECT * FROM limits ORDER BY name')).toEqual([
+    { name: 'max_partition_size_to_drop', value: '0' },
+    { name: 'max_table_size_to_drop', value: '0' },
+  ]);
+  await ch.client.command('TRUNCATE TABLE large');
+  await ch.client.command('DROP TABLE large SYNC');
+});
+
 describe('insertRows', () => {
   test('insertRows keeps the values of wide integers, nulls and nested columns', async () => {
     await ch.client.command(

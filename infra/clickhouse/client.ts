@@ -69,6 +69,8 @@ const SINGLE_BLOCK_SETTINGS: ClickHouseSettings = {
   // The insert is acknowledged when every shard has its rows; a single server ignores this.
   distributed_foreground_insert: 1,
 };
+/** A statement drops or empties only tables that the product can fill again or has copied: the server's limit of 50 GB guards those of people. */
+const COMMAND_SETTINGS: ClickHouseSettings = { max_table_size_to_drop: '0', max_partition_size_to_drop: '0' };
 /**
  * Codes caused by load, a full disk or a restart, not by the query: too many queries, memory, timeouts, no connection, no Keeper, a server
  * that shuts down, read-only replica, no space, a file that could not be written.
@@ -213,7 +215,8 @@ export function createClickHouse(config: ClickHouseConfig, deps: { logger: Logge
       }),
     command: (sql, params = {}, extra = {}) =>
       call('command', async () => {
-        await client.command({ query: sql, query_params: { ...params }, ...options(extra) });
+        const settings = { ...COMMAND_SETTINGS, ...extra.settings };
+        await client.command({ query: sql, query_params: { ...params }, ...options({ ...extra, settings }) });
       }),
     insertRows: async (table, rows, extra = {}) => {
       if (rows.length === 0) return;
