@@ -256,3 +256,29 @@ describe('user api of a server', () => {
     for (const answer of answers.slice(1)) expect(answer).toMatch(/^Code: (164|497|392)\b/);
   });
 });
+
+describe('user oddstream of a server', () => {
+  it('may create, fill, wait for, exchange, empty and drop the tables of a rebuild, and has no other database', async () => {
+    const table = '(id UInt64) ENGINE = MergeTree ORDER BY id';
+    const allowed = [
+      'CREATE DATABASE oddstream_rebuild',
+      `CREATE TABLE oddstream_rebuild.events ${table}`,
+      `CREATE TABLE oddstream.events ${table}`,
+      'INSERT INTO oddstream_rebuild.events VALUES (1)',
+      'EXCHANGE TABLES oddstream.events AND oddstream_rebuild.events',
+      'TRUNCATE TABLE oddstream.events SYNC',
+      'DROP DATABASE oddstream_rebuild SYNC',
+      'DROP TABLE oddstream.events SYNC',
+    ];
+    const waits = ['oddstream', 'oddstream_rebuild'].map((name) => `SYSTEM SYNC REPLICA ${name}.events LIGHTWEIGHT`);
+    const denied = ['SYSTEM SYNC REPLICA market.trades LIGHTWEIGHT', 'CREATE DATABASE other'];
+    const answers = await run(
+      (text) => asDefault('oddstream')(closed(text)),
+      [...allowed.slice(0, 4), ...waits, ...allowed.slice(4), ...denied],
+    );
+    expect([...answers.slice(0, 4), ...answers.slice(6, -denied.length)]).toEqual(allowed.map(() => ''));
+    // The engine has no replicated tables, and says so; without the right it would say that.
+    for (const answer of answers.slice(4, 6)) expect(answer).toMatch(/^Code: 36.* is not replicated/);
+    for (const answer of answers.slice(-denied.length)) expect(answer).toMatch(/^Code: 497/);
+  });
+});

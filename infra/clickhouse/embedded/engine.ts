@@ -45,6 +45,7 @@ const PREOPENED_SESSIONS = 4;
  * - It keeps parts that a merge has replaced until a table has 150 of them, at the latest five minutes: with our 46 tables thousands, of some 16 kB
  *   of memory each.
  * - It deletes and loads parts with up to 128 threads, which it keeps.
+ * - It writes backups nowhere: here BACKUP ... TO File('name') of an owner writes to the folder `backups` of its directory.
  */
 const CONFIG = `<clickhouse>
   <max_parts_cleaning_thread_pool_size>2</max_parts_cleaning_thread_pool_size>
@@ -53,6 +54,9 @@ const CONFIG = `<clickhouse>
   <merge_tree>
     <max_cleanup_delay_period>30</max_cleanup_delay_period>
   </merge_tree>
+  <backups>
+    <allowed_path>backups</allowed_path>
+  </backups>
 </clickhouse>
 `;
 
