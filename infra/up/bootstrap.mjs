@@ -30,6 +30,7 @@ const entries = {
   kafka: 'dist/infra/kafka/main.js',
   admin: 'dist/infra/admin/main.js',
   sizes: 'dist/infra/sizes/main.js',
+  'copy-log': 'dist/infra/copy-log/main.js',
   export: 'dist/infra/export/main.js',
   import: 'dist/infra/import/main.js',
 };

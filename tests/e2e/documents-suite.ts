@@ -26,6 +26,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'ODDSTREAM_HOSTILE_INPUTS=': 'ten minutes; CI runs the same test with fewer inputs',
   'ADMIN_PORT_PROCESSORS=': 'tests/faults/scale-out.test.ts runs further processors',
   'docker compose': 'needs Docker and published images; tests/deploy checks the file',
+  'npm run copy-log': 'needs a second log; tests/copy-log runs it',
   'RECORDED_DIR=imported': 'needs a second product; tests/export/export.test.ts reads imported files as ingest does',
   'curl -X POST http://127.0.0.1:8080/v1/keys':
     'creates a key: one per address and day, which this file creates elsewhere',

@@ -1,0 +1,92 @@
+import type { Codec } from '../../schemas/codec.js';
+import type { Topic } from '../../schemas/topics.js';
+import { tryDecode } from '../../schemas/try-decode.js';
+import { FatalError } from '../errors.js';
+import { partitionsOf } from '../log/partitions.js';
+import type { Log, LogRecord, NewRecord } from '../log/port.js';
+import { requireRecords } from '../log/required-records.js';
+
+/** A log with the codec of its schema ids. */
+export interface CopiedLog<L> {
+  readonly log: L;
+  readonly codec: Codec;
+}
+export type CopySource = CopiedLog<Pick<Log, 'partitions' | 'bounds' | 'read'>>;
+export type CopyTarget = CopiedLog<Pick<Log, 'partitions' | 'lastRecord' | 'append'>>;
+
+export interface CopyCounts {
+  readonly copied: number;
+  /** Records that cannot be decoded; they stay in the source only. */
+  readonly unreadable: number;
+}
+
+/** Bounds the memory of a batch, and an append of it. */
+const BATCH_RECORDS = 2_000;
+
+/**
+ * Throws FatalError unless the topic can be copied: the source has all its records, and the target none. A compacted topic needs neither: the records of a key
+ * replace older ones.
+ */
+export async function requireCopyable(topic: Topic, source: CopySource, target: CopyTarget): Promise<void> {
+  if (topic.compacted) return;
+  for (const partition of topic.retentionMs === null ? await partitionsOf(source.log, topic) : [])
+    await requireRecords(source.log, { reader: 'A copy of the log', topic: topic.name, partition, from: 0 });
+  for (const partition of await partitionsOf(target.log, topic))
+    if ((await target.log.lastRecord(topic.name, partition)) !== null)
+      throw new FatalError(
+        `${topic.name} of the target has records: a copy would follow them. Start with an empty log, or name the other topics to copy`,
+      );
+}
+
+/**
+ * Appends the records of a topic that are in the source now, in the schema ids of the target. Records of a key keep their order; with as many partitions they
+ * keep their partition, else the key decides. `onProgress` receives the records so far.
+ */
+export async function copyTopic(
+  topic: Topic,
+  source: CopySource,
+  target: CopyTarget,
+  on: {
+    readonly progress: (records: number) => void;
+    readonly unreadable: (partition: number, record: LogRecord, reason: string) => void;
+  },
+): Promise<CopyCounts> {
+  const partitions = await partitionsOf(source.log, topic);
+  const keepsPartition = partitions.length === (await target.log.partitions(topic.name));
+  let [copied, unreadable] = [0, 0];
+  for (const partition of partitions) {
+    const read = { topic: topic.name, partition, from: 'earliest', follow: false, maxRecords: BATCH_RECORDS } as const;
+    for await (const batch of source.log.read(read)) {
+      const records: NewRecord[] = [];
+      for (const record of batch.records) {
+        const value = converted(record, source.codec, target.codec, (reason) =>
+          on.unreadable(partition, record, reason),
+        );
+        if (value === undefined) unreadable += 1;
+        else
+          records.push({
+            key: record.key,
+            value,
+            timestampMs: record.timestampMs,
+            ...(keepsPartition && { partition }),
+          });
+      }
+      if (records.length > 0) await target.log.append(topic.name, records);
+      copied += records.length;
+      on.progress(copied);
+    }
+  }
+  return { copied, unreadable };
+}
+
+/** The value in the schema ids of the target; null for a tombstone, undefined for one that cannot be decoded. */
+function converted(
+  { value }: LogRecord,
+  from: Codec,
+  to: Codec,
+  unreadable: (reason: string) => void,
+): Buffer | null | undefined {
+  if (value === null) return null;
+  const event = tryDecode(from, value, unreadable);
+  return event === undefined ? undefined : to.encode(event.kind, event.value);
+}

@@ -1,0 +1,52 @@
+import { runCommandLine, UsageError } from '../command-line.js';
+import { loadConfig } from '../config/config.js';
+import { openEventLog } from '../registry/open-event-log.js';
+import { createLogger } from '../telemetry/logger.js';
+import { createMetrics } from '../telemetry/metrics.js';
+import { parseCopyArguments, usageText } from './arguments.js';
+import { copyTopic, requireCopyable } from './copy-topic.js';
+
+const PROGRESS_MS = 2_000;
+/** Unreadable records that are printed, per topic. */
+const MAX_PRINTED = 10;
+
+/** `npm run copy-log`: records of one log to another. */
+async function main(args: readonly string[]): Promise<void> {
+  const { to, toRegistry, topics } = parseCopyArguments(args);
+  const config = loadConfig();
+  if (to === config.logUrl) throw new UsageError(`--to ${to} is LOG_URL itself`);
+  const targetConfig = loadConfig({ LOG_URL: to, SCHEMA_REGISTRY_URL: toRegistry });
+  const logger = createLogger({ process: 'copy-log', level: 'warn' });
+  const open = (of: typeof config) =>
+    openEventLog(of, { logger, metrics: createMetrics({ process: 'copy-log', defaults: false }), maintenance: false });
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  const source = await open(config);
+  try {
+    const target = await open(targetConfig);
+    try {
+      for (const topic of topics) await requireCopyable(topic, source, target);
+      for (const topic of topics) {
+        let [reportedMs, printed] = [performance.now(), 0];
+        const { copied, unreadable } = await copyTopic(topic, source, target, {
+          progress(records) {
+            if (performance.now() - reportedMs < PROGRESS_MS) return;
+            reportedMs = performance.now();
+            print(`${topic.name}: ${records.toLocaleString('en')} records so far`);
+          },
+          unreadable(partition, { offset }, reason) {
+            printed += 1;
+            if (printed <= MAX_PRINTED) print(`${topic.name}/${partition}, offset ${offset}, is left out: ${reason}`);
+          },
+        });
+        const left = unreadable === 0 ? '' : `, ${unreadable.toLocaleString('en')} unreadable ones left out`;
+        print(`${topic.name}: ${copied.toLocaleString('en')} record${copied === 1 ? '' : 's'} copied${left}`);
+      }
+    } finally {
+      await target.log.close();
+    }
+  } finally {
+    await source.log.close();
+  }
+}
+
+runCommandLine({ usageText, main });
