@@ -3,7 +3,7 @@ import { allTopics, type Topic, topics } from '../../schemas/topics.js';
 import { UsageError } from '../command-line.js';
 
 /** Topics that cannot be derived from others: what ingest, people and customers have written. */
-export const sourceTopics: readonly Topic[] = [
+const sourceTopics: readonly Topic[] = [
   topics.chainFinal,
   topics.oracleTicks,
   topics.catalog,
