@@ -173,6 +173,18 @@ describe('createTableProgress', () => {
     expect((await progress.measure()).ready).toBe(true);
   });
 
+  it('is ready with a leaderboard snapshot of now after the clock, which ran ahead during the load, was set back', async () => {
+    await progress.measure();
+    loadAll();
+    world.snapshotMs = world.nowMs - 1;
+    expect((await progress.measure()).ready).toBe(false);
+    world.nowMs -= 5 * 86_400_000;
+    world.snapshotMs = world.nowMs - 1;
+    expect((await progress.measure()).ready).toBe(false);
+    world.snapshotMs = world.nowMs;
+    expect((await progress.measure()).ready).toBe(true);
+  });
+
   it('is ready at once if everything is loaded at the start, regardless of the snapshot time', async () => {
     loadAll();
     world.snapshotMs = world.nowMs - 50_000;

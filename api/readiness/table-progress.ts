@@ -212,7 +212,8 @@ export function createTableProgress(deps: {
       !sourceStates.every(
         ({ table, target }) => target !== null && isNearlyComplete(fractionDone(atStart.get(table) ?? 0, target)),
       );
-    if (below.every(({ state }) => state === 'loaded')) allLoadedMs ??= now;
+    // At most now: else, after the clock is set back, no snapshot would count for as long as it ran ahead.
+    if (below.every(({ state }) => state === 'loaded')) allLoadedMs = Math.min(allLoadedMs ?? now, now);
     else allLoadedMs = null;
     const takenMs = Number(snapshots[0]?.taken_ms ?? 0);
     const snapshotTaken = allLoadedMs !== null && takenMs > 0 && (!isFirstLoad || takenMs >= allLoadedMs);

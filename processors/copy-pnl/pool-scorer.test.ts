@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { MAX_LEAD_MS } from '../future-rows.js';
 import { createPoolScorer } from './pool-scorer.js';
 import type { Cycle, ScoreStore } from './score-store.js';
 import { createTrackedWallets } from './tracked-wallets.js';
@@ -50,7 +51,8 @@ function createProcess(options: {
       const error = options.fail?.(wallets, tables.statements.length) ?? null;
       tables.statements.push({ wallets, budgetMs, atMs });
       if (error !== null) throw error;
-      for (const wallet of wallets) tables.scores.set(wallet, atMs);
+      // The newest scores replace others, whatever order they are written in.
+      for (const wallet of wallets) tables.scores.set(wallet, Math.max(atMs, tables.scores.get(wallet) ?? 0));
     },
     doneSince: async (wallets, sinceMs, orFailed) =>
       new Set(
@@ -70,6 +72,12 @@ function createProcess(options: {
     },
     async writeCycle({ startedMs, completedMs }: Cycle) {
       tables.cycles.set(startedMs, completedMs);
+    },
+    async deleteFuture(nowMs) {
+      const isFuture = (timeMs: number) => timeMs > nowMs + MAX_LEAD_MS;
+      for (const [wallet, atMs] of tables.scores) if (isFuture(atMs)) tables.scores.delete(wallet);
+      for (const [wallet, { atMs }] of tables.failures) if (isFuture(atMs)) tables.failures.delete(wallet);
+      for (const startedMs of tables.cycles.keys()) if (isFuture(startedMs)) tables.cycles.delete(startedMs);
     },
   };
   const pauses: number[] = [];
@@ -282,6 +290,46 @@ describe('createPoolScorer', () => {
     expect(walletsOf(tables)).toEqual(['a b', ...Array.from({ length: 8 }, () => 'c')]);
     expect(tables.failures.size).toBe(0);
     expect([...tables.scores.keys()]).toEqual(['a', 'b', 'c']);
+  });
+
+  it('scores all wallets again once a clock that ran ahead is right, then once a day', async () => {
+    const [tables, clock] = [createTables(), { nowMs: START_MS + 5 * DAY_MS }];
+    const process = createProcess({
+      tables,
+      clock,
+      pools: { k1: ['a', 'b'] },
+      onPause: (ms, pauses) => {
+        if (pauses === 1) clock.nowMs = START_MS;
+        else expect(ms).toBe(DAY_MS);
+        return pauses < 3;
+      },
+    });
+    await process.run();
+    expect(tables.statements.map(({ atMs }) => atMs - START_MS)).toEqual([5 * DAY_MS, 0, DAY_MS]);
+    expect([...tables.cycles.keys()]).toEqual([START_MS, START_MS + DAY_MS]);
+    expect(tables.scores.get('a')).toBe(START_MS + DAY_MS);
+  });
+
+  it('replaces a cycle that a killed process had started on a clock that ran ahead', async () => {
+    const [tables, clock] = [createTables(), { nowMs: START_MS + 5 * DAY_MS }];
+    const pools = { k1: ['a', 'b', 'c', 'd'] };
+    const killed = createProcess({
+      tables,
+      clock,
+      pools,
+      fail: (_wallets, statement) => {
+        if (statement === 0) return null;
+        killed.stop.abort();
+        return new Error('killed');
+      },
+    });
+    await killed.run();
+    clock.nowMs = START_MS;
+    await createProcess({ tables, clock, pools }).run();
+    // 'c' and 'd' have no scores yet: they are scored first.
+    expect(walletsOf(tables)).toEqual(['a b', 'c d', 'c d', 'a b']);
+    expect([...tables.cycles]).toEqual([[START_MS, START_MS]]);
+    expect([...new Set(tables.scores.values())]).toEqual([START_MS]);
   });
 
   it('ends with an error that is not of ClickHouse', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { commonLimits } from '../../schemas/plans.js';
+import { MAX_LEAD_MS } from '../future-rows.js';
 import type { Cycle, ScoreStore } from './score-store.js';
 import { scoringFailureOf } from './scoring-failure.js';
 import type { TrackedWallets } from './tracked-wallets.js';
@@ -25,7 +26,7 @@ export interface PoolScorerOptions {
   readonly chunkSize?: number;
   /** Time limit of the statement of a single wallet; default: 180 s. */
   readonly walletBudgetMs?: number;
-  /** Waits `ms` or until the signal; never rejects. */
+  /** Waits `ms`, or less, or until the signal; never rejects. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -35,6 +36,8 @@ const CHUNK_SIZE = 50;
 const CHUNK_BUDGET_MS = 20_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 30_000;
+/** Longest single wait, so that a clock that is set back is noticed. */
+const MAX_SLEEP_MS = 60_000;
 /** Wallets per lookup of scores at the start. */
 const LOOKUP_SIZE = 1_000;
 
@@ -62,14 +65,15 @@ function take<T>(values: Iterable<T>, size: number): T[] {
  * Scores the wallets of all pools: new ones at once, all of them in a cycle per day, chunk by chunk and one statement at a time. The state of a
  * cycle is in the tables: a wallet with scores, or a failure, since the start of the cycle is done, so that a restart continues where the last
  * process ended. A chunk that fails is scored wallet by wallet after all other work; the failure of a wallet is recorded. While ClickHouse is
- * unreachable the work waits.
+ * unreachable the work waits. A cycle that a clock started that ran ahead is replaced by a new one, without the scores of that time.
  */
 export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
   const { store, tracked, logger, nowMs } = options;
   const intervalMs = options.cycleIntervalMs ?? DAY_MS;
   const chunkSize = options.chunkSize ?? CHUNK_SIZE;
   const walletBudgetMs = options.walletBudgetMs ?? commonLimits.copyPnlRefreshBudgetMs;
-  const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
+  const pause =
+    options.pause ?? ((ms, signal) => sleep(Math.min(ms, MAX_SLEEP_MS), undefined, { signal }).catch(() => undefined));
   const { metrics } = options;
   const scored = metrics.counter('copy_pnl_scored_wallets_total', 'Pool wallets scored', ['reason']);
   const failed = metrics.counter('copy_pnl_failed_wallets_total', 'Pool wallets whose scoring failed', ['error']);
@@ -152,6 +156,8 @@ export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
   };
 
   const startCycle = async (startedMs: number): Promise<void> => {
+    // Else their wallets would count as done in every cycle until the clock is as late again.
+    await store.deleteFuture(startedMs);
     await store.writeCycle({ startedMs, completedMs: null });
     cycle = { startedMs, completedMs: null };
     due = tracked.all();
@@ -180,19 +186,21 @@ export function createPoolScorer(options: PoolScorerOptions): PoolScorer {
     }
   };
 
+  /** Whether the cycle was started before the clock was set back. */
+  const isFuture = ({ startedMs }: Cycle): boolean => startedMs > nowMs() + MAX_LEAD_MS;
+
   /** Milliseconds until the next cycle; null: there is no wallet to run one for. */
   const msUntilCycle = (): number | null => {
     if (tracked.size === 0) return null;
-    if (cycle === null) return 0;
-    const now = nowMs();
-    return Math.max(0, Math.min(cycle.startedMs, now) + intervalMs - now);
+    if (cycle === null || isFuture(cycle)) return 0;
+    return Math.max(0, cycle.startedMs + intervalMs - nowMs());
   };
 
   /** One step. Returns the milliseconds to wait before the next one; null: until a wallet is added. */
   const step = async (signal: AbortSignal): Promise<number | null> => {
     trackedWallets.set(tracked.size);
     waitingWallets.set(newcomers.size);
-    const isRunning = cycle !== null && cycle.completedMs === null;
+    const isRunning = cycle !== null && cycle.completedMs === null && !isFuture(cycle);
     // Before new wallets are scored, so that their scores count in a cycle that is due.
     if (!isRunning && msUntilCycle() === 0) {
       await startCycle(nowMs());

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { periodScoresSql } from '../../schemas/copy-pnl/period-scores.sql.js';
+import { deleteFutureRows } from '../future-rows.js';
 
 export interface Cycle {
   readonly startedMs: number;
@@ -17,9 +18,18 @@ export interface ScoreStore {
   /** The cycle that started last; null before the first. */
   newestCycle(): Promise<Cycle | null>;
   writeCycle(cycle: Cycle): Promise<void>;
+  /** Deletes the scores, failures and cycles of a clock that ran ahead of `nowMs` by more than MAX_LEAD_MS. */
+  deleteFuture(nowMs: number): Promise<void>;
 }
 
 const millis = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+
+/** The tables with their times. */
+const tables = [
+  { name: 'copy_scores', column: 'computed_at' },
+  { name: 'copy_score_errors', column: 'at' },
+  { name: 'copy_cycles', column: 'started_at' },
+] as const;
 
 const insertScoresSql = `INSERT INTO copy_scores (wallet, period, actual, slippage, trade_count, partial, computed_at)
   SELECT wallet, period, actual, slippage, trade_count, false, ${millis('computed_at')} FROM (${periodScoresSql})`;
@@ -69,5 +79,8 @@ export function createScoreStore(clickhouse: Pick<ClickHouse, 'command' | 'query
           completed_at: new Date(completedMs ?? 0).toISOString(),
         },
       ]),
+    async deleteFuture(nowMs) {
+      for (const table of tables) await deleteFutureRows(clickhouse, table, nowMs);
+    },
   };
 }

@@ -10,6 +10,7 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
   let statements = 0;
   const refresher = createLeaderboardRefresher({
     clickhouse: {
+      query: async () => [],
       command: async () => {
         if (++statements === 4) throw new RetryableError('unreachable');
       },
@@ -36,6 +37,7 @@ async function pausesOf(loadedMs: number, pausesWanted: number) {
   let pauses = 0;
   const refresher = createLeaderboardRefresher({
     clickhouse: {
+      query: async () => [],
       command: async (sql) => {
         if (sql.includes('INTO leaderboards')) events.push('refresh');
       },

@@ -3,6 +3,7 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { deleteFutureRows } from '../future-rows.js';
 import {
   largestPositionsSnapshotSql,
   rankingsSnapshotSql,
@@ -34,12 +35,19 @@ const UNLIMITED_REFRESHES_AFTER_LOAD = 4;
 /** Largest share of the time that refreshes may use: a snapshot of all wallets of a large venue uses most of a core and slows concurrent page requests. */
 const MAX_TIME_SHARE = 0.04;
 
+const snapshots = [
+  { name: 'leaderboards', sql: rankingsSnapshotSql },
+  { name: 'venue_totals', sql: totalsSnapshotSql },
+  { name: 'largest_positions', sql: largestPositionsSnapshotSql },
+] as const;
+
 /**
  * Refreshes the snapshots that the leaderboards and largest positions are read from: once a minute, more often in the first two minutes, and
- * less often where a refresh takes more than 1/25 of the interval. As soon as the history has loaded, the short first intervals apply again.
+ * less often where a refresh takes more than 1/25 of the interval. As soon as the history has loaded, the short first intervals apply again. Snapshots of a clock
+ * that ran ahead are deleted.
  */
 export function createLeaderboardRefresher(options: {
-  clickhouse: Pick<ClickHouse, 'command'>;
+  clickhouse: Pick<ClickHouse, 'command' | 'query'>;
   logger: Logger;
   metrics: Metrics;
   nowMs: () => number;
@@ -51,9 +59,12 @@ export function createLeaderboardRefresher(options: {
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
   const seconds = options.metrics.gauge('leaderboard_refresh_seconds', 'Duration of the last leaderboard refresh');
   const refresh: LeaderboardRefresher['refresh'] = async (signal) => {
-    const params = { taken_at: nowMs() };
-    for (const sql of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
-      await clickhouse.command(sql, params, { settings: snapshotSettings, signal });
+    const takenAtMs = nowMs();
+    for (const { name, sql } of snapshots) {
+      await clickhouse.command(sql, { taken_at: takenAtMs }, { settings: snapshotSettings, signal });
+      // After the insert, so that there is a snapshot to serve at any time.
+      await deleteFutureRows(clickhouse, { name, column: 'taken_at' }, takenAtMs, signal);
+    }
   };
   const isLoading = async () => (await options.loading?.().catch(() => false)) ?? false;
   /** Resolves with true as soon as the history has loaded, with false after `ms` if it has not. */

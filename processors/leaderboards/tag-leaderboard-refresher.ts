@@ -3,6 +3,7 @@ import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { RetryableError } from '../../infra/errors.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
+import { deleteFutureRows } from '../future-rows.js';
 import { snapshotSettings, tagLeaderboardSnapshotSql, wideTags } from './leaderboard-snapshots.sql.js';
 
 export interface TagLeaderboardRefresher {
@@ -20,7 +21,7 @@ const MAX_TIME_SHARE = 0.04;
 
 /**
  * Refreshes the snapshots that the leaderboards of tags with many markets are read from, one tag after the other: ranking the wallets of a tag reads all
- * positions in its tokens, which takes too long for a request.
+ * positions in its tokens, which takes too long for a request. Snapshots of a clock that ran ahead, which would replace later ones, are deleted first.
  */
 export function createTagLeaderboardRefresher(options: {
   clickhouse: Pick<ClickHouse, 'command' | 'query'>;
@@ -37,6 +38,7 @@ export function createTagLeaderboardRefresher(options: {
   );
   const refresh: TagLeaderboardRefresher['refresh'] = async (signal, pauseAfter = async () => undefined) => {
     let slowestMs = 0;
+    await deleteFutureRows(clickhouse, { name: 'tag_leaderboards', column: 'taken_at' }, nowMs(), signal);
     const tags = await clickhouse.query<{ tag: string }>(wideTags, {}, { settings: snapshotSettings, signal });
     for (const { tag } of tags) {
       if (signal?.aborted === true) return;
