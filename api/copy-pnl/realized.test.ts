@@ -12,7 +12,6 @@ const row = (change: Partial<ActivityRow> & Pick<ActivityRow, 'action'>): Activi
   paid: [],
   created: [],
   is_resolved: true,
-  _offset: '0',
   ...change,
 });
 const totalOf = (...rows: readonly ActivityRow[]) => {

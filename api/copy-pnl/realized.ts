@@ -25,7 +25,6 @@ export interface ActivityRow {
   readonly paid: readonly string[];
   readonly created: readonly string[];
   readonly is_resolved: boolean;
-  readonly _offset: string;
 }
 
 /** Realized profit of a wallet in a window, base units. */

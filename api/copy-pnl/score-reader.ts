@@ -1,17 +1,17 @@
+import { exceededOwnLimit } from '../../infra/clickhouse/own-limit.js';
 import { RetryableError } from '../../infra/errors.js';
 import { DEFAULT_SLIPPAGE_BPS } from '../../schemas/copy-pnl/cash.sql.js';
 import { commonLimits } from '../../schemas/plans.js';
 import type { Sql, Tables } from '../tables/port.js';
 import { type CopierConditions, type CopierDay, copierSql } from './copier.sql.js';
-import { type ActivityRow, createRealizedAccount, type RealizedProfit } from './realized.js';
+import { createRealizedAccount, type RealizedProfit } from './realized.js';
 import {
   activityOfWindowSql,
   type CashRow,
   cashOfWindowSql,
-  countOfWindowSql,
   type ScoreWindow,
   type TradeRow,
-  tradesOfWindowSql,
+  type WindowRow,
 } from './score.sql.js';
 
 /** Score of one wallet over one window, exact; base units unless said otherwise. */
@@ -36,7 +36,7 @@ export interface ScoreOptions {
 }
 
 export interface ScoreReader {
-  /** Score of one wallet; stops reading after 30 s. */
+  /** Score of one wallet; each of its scans stops after 30 s, both together after 45 s. */
   score(wallet: string, window: Omit<ScoreWindow, 'wallets'>, options: ScoreOptions): Promise<WindowScore>;
   /** Scores of several wallets in the given order; null for those not reached within 45 s, the error for those that could not be read. */
   scores(
@@ -65,11 +65,26 @@ const MAX_ACCOUNTED_ROWS = 500_000;
 
 /** What one wallet cannot be read for. Throws what concerns them all, as an unreachable database. */
 const ownFailure = (error: unknown): Error => {
-  if (error instanceof RetryableError || !(error instanceof Error)) throw error;
+  if (!(error instanceof Error) || (error instanceof RetryableError && !exceededOwnLimit(error))) throw error;
   return error;
 };
-const byWallet = <R extends { readonly wallet: string }>(rows: readonly R[]) =>
-  new Map(rows.map((row) => [row.wallet, row]));
+
+/** Rows of a statement, and whether it used up its budget: then it may have been cut off. */
+interface Timed<R> {
+  readonly rows: readonly R[];
+  readonly late: boolean;
+}
+
+/** What the rows of one wallet's window result in, as far as they were read. */
+interface WalletRead {
+  readonly realized: RealizedProfit;
+  /** The first fills, one more than requested. */
+  readonly trades: readonly TradeRow[];
+  /** Rows other than transfers. */
+  readonly rows: number;
+  /** All rows of the window were read. */
+  readonly isWhole: boolean;
+}
 
 /** Scores wallets over any window from `wallet_activity`. Each statement stops reading when its time budget is used up. */
 export function createScoreReader(deps: {
@@ -84,90 +99,80 @@ export function createScoreReader(deps: {
   const clockMs = deps.clockMs ?? (() => performance.now());
   const cutOff = (sql: Sql, budgetMs: number): Sql => ({ ...sql, cutOffAfterS: Math.max(budgetMs, 1) / 1000 });
 
-  /** Rows of a statement, and whether it used up its budget: then it may have been cut off. */
-  const read = async <R>(
-    sql: Sql,
-    budgetMs: number,
-  ): Promise<{ readonly rows: readonly R[]; readonly late: boolean }> => {
+  const read = async <R>(sql: Sql, budgetMs: number): Promise<Timed<R>> => {
     const startMs = clockMs();
     const rows = await tables.rows<R>(cutOff(sql, budgetMs));
     return { rows, late: clockMs() - startMs >= budgetMs };
   };
 
-  /** Cash per wallet, and the wallets whose scan was cut off. */
-  const readCash = async (window: ScoreWindow, slippageBps: number) => {
-    const { rows, late } = await read<CashRow>(cashOfWindowSql(window, slippageBps), scanBudgetMs);
-    const cash = byWallet(rows);
-    const cut = new Set<string>();
-    if (late)
-      for (const { wallet, rows: expected } of await tables.rows<{ wallet: string; rows: string }>(
-        countOfWindowSql(window),
-      ))
-        if (Number(cash.get(wallet)?.rows ?? 0) < Number(expected)) cut.add(wallet);
-    return { cash, cut };
-  };
-
-  /** Realized profit of the rows read until the budget is used up; `isWhole`: of all rows of the window. */
-  const readRealized = async (
+  /** Reads the rows of one wallet until the budget is used up. */
+  const readRows = async (
     wallet: string,
     window: Omit<ScoreWindow, 'wallets'>,
+    { includeTrades, maxTrades, slippageBps = DEFAULT_SLIPPAGE_BPS }: ScoreOptions,
     budgetMs: number,
-  ): Promise<{ readonly realized: RealizedProfit; readonly isWhole: boolean }> => {
+  ): Promise<WalletRead> => {
     const startMs = clockMs();
     const account = createRealizedAccount();
-    let afterOffset = '-1';
-    for (let rows = 0; rows < MAX_ACCOUNTED_ROWS; rows += PAGE_ROWS) {
+    const trades: TradeRow[] = [];
+    let rows = 0;
+    const add = (row: WindowRow): void => {
+      account.apply(row);
+      const { action, ts, usdc, shares, slippage } = row;
+      if (action !== 'SEND' && action !== 'RECEIVE') rows += 1;
+      if (includeTrades && (action === 'BUY' || action === 'SELL') && trades.length <= maxTrades)
+        trades.push({ ts, side: action, usdc, shares, slippage });
+    };
+    let after: WindowRow | null = null;
+    for (let limit = PAGE_ROWS; limit <= MAX_ACCOUNTED_ROWS; limit += PAGE_ROWS) {
       const leftMs = startMs + budgetMs - clockMs();
       if (leftMs <= 0) break;
-      const sql = activityOfWindowSql(wallet, window, afterOffset, PAGE_ROWS);
-      const { rows: page, late } = await read<ActivityRow>(sql, leftMs);
-      for (const row of page) account.apply(row);
-      if (late) break;
-      if (page.length < PAGE_ROWS) return { realized: account.total(), isWhole: true };
-      afterOffset = page.at(-1)?._offset ?? afterOffset;
+      const page: Timed<WindowRow> = await read(
+        activityOfWindowSql(wallet, window, slippageBps, after, PAGE_ROWS),
+        leftMs,
+      );
+      page.rows.forEach(add);
+      if (page.late) break;
+      if (page.rows.length < PAGE_ROWS) return { realized: account.total(), trades, rows, isWhole: true };
+      after = page.rows.at(-1) ?? after;
     }
-    return { realized: account.total(), isWhole: false };
+    return { realized: account.total(), trades, rows, isWhole: false };
   };
-
-  const readTrades = async (window: ScoreWindow, { includeTrades, slippageBps, maxTrades }: ScoreOptions) => {
-    const trades = new Map<string, TradeRow[]>(window.wallets.map((wallet) => [wallet, []]));
-    if (!includeTrades) return null;
-    const sql = tradesOfWindowSql(window, slippageBps ?? DEFAULT_SLIPPAGE_BPS, maxTrades + 1);
-    for (const row of await tables.rows<TradeRow>(sql)) trades.get(row.wallet)?.push(row);
-    return trades;
-  };
+  const withoutRows: WalletRead = { realized: createRealizedAccount().total(), trades: [], rows: 0, isWhole: true };
 
   const scores: ScoreReader['scores'] = async (wallets, window, options) => {
     const startMs = clockMs();
     const distinct = [...new Set(wallets)];
-    const all = { ...window, wallets: distinct };
-    const [{ cash, cut }, trades] = await Promise.all([
-      readCash(all, options.slippageBps ?? DEFAULT_SLIPPAGE_BPS),
-      readTrades(all, options),
-    ]);
+    const { includeTrades, maxTrades, slippageBps = DEFAULT_SLIPPAGE_BPS } = options;
+    const { rows: cashRows, late } = await read<CashRow>(
+      cashOfWindowSql({ ...window, wallets: distinct }, slippageBps),
+      scanBudgetMs,
+    );
+    const cashOf = new Map(cashRows.map((row) => [row.wallet, row]));
     const found = new Map<string, WindowScore | Error>();
     const waiting = [...distinct];
     const next = async (): Promise<void> => {
       for (let wallet = waiting.shift(); wallet !== undefined; wallet = waiting.shift()) {
         const leftMs = startMs + batchBudgetMs - clockMs();
         if (leftMs <= 0) return;
-        const ownCash = cash.get(wallet) ?? null;
-        const read =
-          ownCash === null
-            ? { realized: createRealizedAccount().total(), isWhole: true }
-            : await readRealized(wallet, window, Math.min(scanBudgetMs, leftMs)).catch(ownFailure);
-        if (read instanceof Error) {
-          found.set(wallet, read);
+        const cash = cashOf.get(wallet) ?? null;
+        const own =
+          cash === null && !late
+            ? withoutRows
+            : await readRows(wallet, window, options, Math.min(scanBudgetMs, leftMs)).catch(ownFailure);
+        if (own instanceof Error) {
+          found.set(wallet, own);
           continue;
         }
-        const ownTrades = trades?.get(wallet) ?? null;
+        const trades = own.trades.slice(0, maxTrades);
         found.set(wallet, {
           wallet,
-          cash: ownCash,
-          realized: read.realized,
-          trades: ownTrades?.slice(0, options.maxTrades) ?? null,
-          tradesTruncated: (ownTrades?.length ?? 0) > options.maxTrades,
-          partial: !read.isWhole || cut.has(wallet),
+          cash,
+          realized: own.realized,
+          trades: includeTrades ? trades : null,
+          tradesTruncated: includeTrades && Math.max(own.trades.length, Number(cash?.fills ?? 0)) > trades.length,
+          // A late scan of the cash may lack rows of any wallet: those that the other scan has found.
+          partial: !own.isWhole || (late && own.rows !== Number(cash?.rows ?? 0)),
           fetchMs: Math.round(clockMs() - startMs),
         });
       }

@@ -1,5 +1,6 @@
 import { cashSql, slippageSql } from '../../schemas/copy-pnl/cash.sql.js';
 import type { Sql } from '../tables/port.js';
+import type { ActivityRow } from './realized.js';
 
 /** Wallets and the window of a score. */
 export interface ScoreWindow {
@@ -47,45 +48,47 @@ export const cashOfWindowSql = (window: ScoreWindow, slippageBps: number): Sql =
 
 const texts = (column: string): string => `arrayMap(value -> toString(value), a.${column}) AS ${column}`;
 
-/** Rows of activity of one wallet in the window after an offset, in the order of the log. See ActivityRow. */
+/** A row of activity of the window. */
+export interface WindowRow extends ActivityRow {
+  /** Unix seconds. */
+  readonly ts: number;
+  readonly block_number: string;
+  readonly log_index: number;
+  readonly id: string;
+  /** Of a fill; ten-thousandths of base units. */
+  readonly slippage: string;
+}
+
+/** One fill of the window. */
+export interface TradeRow extends Pick<WindowRow, 'ts' | 'usdc' | 'shares' | 'slippage'> {
+  readonly side: 'BUY' | 'SELL';
+}
+
+/**
+ * Rows of activity of one wallet in the window after another row (null: from the start), in the order of the log. That is the order of the table's key:
+ * sorted by it, a page reads its own rows only, and not the rest of the window.
+ */
 export const activityOfWindowSql = (
   wallet: string,
   { fromS, toS }: Omit<ScoreWindow, 'wallets'>,
-  afterOffset: string,
+  slippageBps: number,
+  after: WindowRow | null,
   limit: number,
 ): Sql => ({
   text: `SELECT a.action AS action, ${texts('tokens')}, ${texts('amounts')}, toString(a.shares) AS shares, toString(a.usdc) AS usdc,
       toString(a.fee_shares) AS fee_shares, ${texts('payout_numerators')}, toString(a.payout_denominator) AS payout_denominator, ${texts('paid')},
-      ${texts('created')}, a.is_resolved AS is_resolved, toString(a._offset) AS _offset
+      ${texts('created')}, a.is_resolved AS is_resolved, toUnixTimestamp(a.timestamp) AS ts, toString(a.block_number) AS block_number,
+      a.log_index AS log_index, a.id AS id, toString(${slippageSql('{slippage_bps:UInt16}', 'a.usdc', 'a.shares')}) AS slippage
     FROM wallet_activity AS a FINAL
-    WHERE a.wallet = {wallet:String} AND a.timestamp >= {from_s:UInt32} AND a.timestamp < {to_s:UInt32} AND a._offset > {after:Int64}
-    ORDER BY a._offset LIMIT {limit:UInt32}`,
-  params: { wallet, from_s: fromS, to_s: toS, after: afterOffset, limit },
-});
-
-/** Rows of activity in the window per wallet, from which the reader sees whether a scan was cut off. */
-export const countOfWindowSql = (window: ScoreWindow): Sql => ({
-  text: `SELECT wallet, toString(count()) AS rows FROM wallet_activity FINAL
-    WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE') GROUP BY wallet`,
-  params: windowParams(window),
-});
-
-/** One fill of the window. */
-export interface TradeRow {
-  readonly wallet: string;
-  readonly ts: number;
-  readonly side: 'BUY' | 'SELL';
-  readonly usdc: string;
-  readonly shares: string;
-  /** Ten-thousandths of base units. */
-  readonly slippage: string;
-}
-
-/** The first `limit` fills of each wallet's window, oldest first. */
-export const tradesOfWindowSql = (window: ScoreWindow, slippageBps: number, limit: number): Sql => ({
-  text: `SELECT wallet, toUnixTimestamp(timestamp) AS ts, action AS side, toString(usdc) AS usdc, toString(shares) AS shares,
-      toString(${slippageSql('{slippage_bps:UInt16}')}) AS slippage
-    FROM wallet_activity FINAL WHERE ${WINDOW} AND action IN ('BUY', 'SELL')
-    ORDER BY wallet, timestamp, block_number, log_index, id LIMIT {limit:UInt32} BY wallet`,
-  params: { ...windowParams(window), slippage_bps: slippageBps, limit },
+    WHERE a.wallet = {wallet:String} AND a.timestamp >= {from_s:UInt32} AND a.timestamp < {to_s:UInt32}
+      ${after === null ? '' : 'AND (a.block_number, a.log_index, a.id) > ({block:UInt64}, {log:UInt32}, {id:String})'}
+    ORDER BY a.timestamp, a.block_number, a.log_index, a.id LIMIT {limit:UInt32}`,
+  params: {
+    wallet,
+    from_s: after?.ts ?? fromS,
+    to_s: toS,
+    slippage_bps: slippageBps,
+    limit,
+    ...(after === null ? {} : { block: after.block_number, log: after.log_index, id: after.id }),
+  },
 });

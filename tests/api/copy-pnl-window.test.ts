@@ -261,24 +261,6 @@ describe('POST /v2/copy-pnl/batch', () => {
 });
 
 describe('createScoreReader', () => {
-  it('cuts a scan off when its budget is used up, and sets partial', async () => {
-    const wallet = address(0xbb);
-    const rows = 200_000;
-    for (let from = 0; from < rows; from += 50_000)
-      await api.clickhouse.command(`INSERT INTO wallet_activity (wallet, timestamp, block_number, log_index, id, action, tokens, amounts, shares, usdc, _offset)
-          SELECT '${wallet}', ${NOW_S - 3 * DAY_S} + intDiv(number, 10), number, 0, toString(number), 'BUY', [number % 1000], [1000000], 1000000, 500000, number
-          FROM numbers(${from}, 50000)`);
-    const tables = createClickHouseTables(api.clickhouse);
-    const window = { fromS: NOW_S - 7 * DAY_S, toS: NOW_S };
-    const options = { includeTrades: false, maxTrades: 1 };
-    const cut = await createScoreReader({ tables, scanBudgetMs: 1 }).score(wallet, window, options);
-    expect(cut.partial).toBe(true);
-    expect(Number(cut.cash?.rows ?? 0)).toBeLessThan(rows);
-    const whole = await createScoreReader({ tables, scanBudgetMs: 300_000 }).score(wallet, window, options);
-    expect(whole.partial).toBe(false);
-    expect(whole.cash).toMatchObject({ rows: '200000', bought: '100000000000' });
-  }, 120_000);
-
   it('reports wallets of a batch that were not reached in time', async () => {
     const tables = createClickHouseTables(api.clickhouse);
     const scores = createScoreReader({ tables, batchBudgetMs: 0 });
