@@ -23,6 +23,15 @@ const sampleParams = ({ startS, stepS, points }: SampleTimes) => ({
   newest: startS + (points - 2) * stepS,
 });
 
+/** About how many rows `holdingsSql` returns for all tokens of a wallet: one number. Reads each event once. */
+export const holdingsCountSql = (wallet: string, times: SampleTimes): Sql => ({
+  text: `SELECT uniqCombined(token_id, ${sampleAt('toUnixTimestamp(e.timestamp)')}) AS groups
+      FROM pnl_events AS e
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')`,
+  params: { wallet, ...sampleParams(times) },
+  singleChunk: true,
+});
+
 /** What a wallet holds of a token at the sample times with events since the time before: lists of the same length by time. Base units. */
 export interface HoldingsRow {
   readonly token: string;

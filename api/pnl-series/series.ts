@@ -2,11 +2,13 @@ import pLimit from 'p-limit';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { divide } from '../../schemas/primitives/money.js';
 import { type MetadataLookups, oppositeTokenOf } from '../catalog/metadata.js';
+import { ApiError } from '../errors/failure.js';
+import { createConcurrencyLimiter } from '../limits/concurrency-limiter.js';
 import type { Tables } from '../tables/port.js';
 import type { CurrentPnlReader } from './current-pnl.js';
 import type { HourlyClosesReader } from './hourly-closes.js';
 import { addPositionChanges, type Payout } from './position-changes.js';
-import { firstEventTimeSql, type HoldingsRow, holdingsSql, type SampleTimes } from './series.sql.js';
+import { firstEventTimeSql, type HoldingsRow, holdingsCountSql, holdingsSql, type SampleTimes } from './series.sql.js';
 
 /** Cumulative PnL of a wallet at a time: base units, Unix seconds. */
 export interface PnlPoint {
@@ -20,8 +22,16 @@ export interface Period {
   readonly points: number | null;
 }
 
-/** PnL of a wallet since its first event at the times of a period, the newest at current prices; null for a wallet without events. */
-export type PnlSeriesReader = (wallet: string, period: Period) => Promise<readonly PnlPoint[] | null>;
+/**
+ * PnL of a wallet since its first event at the times of a period, the newest at current prices; null for a wallet without events. A series that may
+ * have several slices takes a permit of `accountId`. Throws ApiError if none is free in time (`rate_limited`, `overloaded`), or if the series exceeds its time budget
+ * (`overloaded`).
+ */
+export type PnlSeriesReader = (
+  wallet: string,
+  period: Period,
+  accountId: string,
+) => Promise<readonly PnlPoint[] | null>;
 
 const MINUTE_S = 60;
 const ONE_USD = 1_000_000n;
@@ -31,9 +41,13 @@ const ROWS_PER_SLICE = 50_000;
 const POSITION_BATCH = 1_000;
 /** Positions that are computed without other requests in between: a few milliseconds. */
 const POSITIONS_PER_TURN = 100;
-/** Concurrent computations, and those of wallets with several slices. */
+/** Concurrent computations of one slice. */
 const CONCURRENT = 4;
-const CONCURRENT_LARGE = 1;
+/** Concurrent computations that may have several slices: each slice reads all events of the wallet. */
+const LARGE = { perAccount: 1, total: 2, maxWaitMs: 20_000 };
+/** Time budget of a computation. */
+const BUDGET_MS = 60_000;
+const RETRY_S = 60;
 
 /** Creates the reader. PnL at a past time is computed from what each position held then, at the payout or the last close of the full hours before. */
 export function createPnlSeriesReader(deps: {
@@ -45,7 +59,13 @@ export function createPnlSeriesReader(deps: {
 }): PnlSeriesReader {
   const { tables, metadata } = deps;
   const limit = pLimit(CONCURRENT);
-  const largeLimit = pLimit(CONCURRENT_LARGE);
+  const largeLimiter = createConcurrencyLimiter({
+    ...LARGE,
+    message: 'PnL series of other large wallets are still being computed. Retry shortly.',
+    accountScope: 'pnl_series_account',
+    totalScope: 'pnl_series_total',
+    nowMs: deps.nowMs,
+  });
 
   /** Other outcome and payout of tokens, where known. */
   const readTokens = async (tokenIds: readonly string[]) => {
@@ -101,10 +121,19 @@ export function createPnlSeriesReader(deps: {
     const add = (sample: number, change: bigint) => {
       changes[sample] = (changes[sample] as bigint) + change;
     };
+    const deadlineMs = deps.nowMs() + BUDGET_MS;
+    const checkBudget = () => {
+      if (deps.nowMs() < deadlineMs) return;
+      const message = 'The PnL series of this wallet takes too long to compute. Request a shorter period.';
+      throw new ApiError({ kind: 'overloaded', message, scope: 'pnl_series_time', retryAfterS: RETRY_S });
+    };
     for (let share = 0; share < slices; share++) {
+      checkBudget();
       const rows = await tables.rows<HoldingsRow>(holdingsSql(wallet, times, { share, of: slices }));
-      for (let at = 0; at < rows.length; at += POSITION_BATCH)
+      for (let at = 0; at < rows.length; at += POSITION_BATCH) {
+        checkBudget();
         await addPositions(rows.slice(at, at + POSITION_BATCH), times, add);
+      }
     }
     return changes;
   };
@@ -113,17 +142,23 @@ export function createPnlSeriesReader(deps: {
     return row === undefined ? null : Number(row.first);
   };
 
-  return async (wallet, { stepS, points }) => {
+  return async (wallet, { stepS, points }, accountId) => {
     const [now, firstS] = await Promise.all([deps.currentPnl(wallet), points === null ? firstEventS(wallet) : null]);
     if (now === null) return null;
     const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
     const count = points ?? Math.max(0, Math.floor((endS - (firstS ?? endS)) / stepS)) + 1;
     const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
-    // A position has at most one row of holdings per sample time.
-    const rows = Math.min(now.events, now.positions * (count - 1));
-    const slices = Math.max(1, Math.ceil(rows / ROWS_PER_SLICE));
-    const read = () => readChanges(wallet, times, slices);
-    const changes = count === 1 ? [0n] : await (slices > 1 ? largeLimit : limit)(read);
+    const read = async (): Promise<readonly bigint[]> => {
+      if (count === 1) return [0n];
+      // A position has at most one row of holdings per sample time.
+      const mostRows = Math.min(now.events, now.positions * (count - 1));
+      if (mostRows <= ROWS_PER_SLICE) return limit(() => readChanges(wallet, times, 1));
+      return largeLimiter.run(accountId, async () => {
+        const [row] = await tables.rows<{ groups: number | string }>(holdingsCountSql(wallet, times));
+        return readChanges(wallet, times, Math.max(1, Math.ceil(Number(row?.groups ?? 0) / ROWS_PER_SLICE)));
+      });
+    };
+    const changes = await read();
     let pnl = 0n;
     return changes.map((change, sample) => {
       pnl += change;

@@ -32,7 +32,8 @@ afterAll(() => engine.stop());
 
 // Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.
 
-const TOKENS = 41_000;
+/** More rows of holdings than one slice. */
+const TOKENS = 60_000;
 const sizes = [1, 1_000, TOKENS];
 const largeWallet = (positions: number) => `0x${String(positions).padStart(40, '0')}`;
 
@@ -51,7 +52,7 @@ async function insertLarge(): Promise<void> {
 it.each(sizes)('PnL series of %s positions is complete for any wallet size', async (positions) => {
   nowMs = (T + 3 * HOUR_S) * 1000;
   // 0; at cost, since no price of that time is known; at the quotes.
-  expect(await readers.pnlSeries(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 })).toEqual([
+  expect(await readers.pnlSeries(largeWallet(positions), { stepS: 2 * HOUR_S, points: 3 }, 'account')).toEqual([
     { atS: T - HOUR_S, pnl: 0n },
     { atS: T + HOUR_S, pnl: 0n },
     { atS: T + 3 * HOUR_S, pnl: BigInt(positions) * 100_000n },
@@ -219,7 +220,7 @@ const periods: readonly Period[] = [
 /** Realized PnL and cost are rounded once per position. */
 const ROUNDING_TOLERANCE = BigInt(traded.length);
 async function expectCorrectSeries(wallet: string, period: Period): Promise<void> {
-  const series = (await readers.pnlSeries(wallet, period)) ?? [];
+  const series = (await readers.pnlSeries(wallet, period, 'account')) ?? [];
   const endS = Math.floor(nowMs / 60_000) * 60;
   const firstS = Math.min(...trades.filter((one) => one.wallet === wallet).map((one) => one.atS));
   const points = period.points ?? Math.floor((endS - firstS) / period.stepS) + 1;
@@ -310,7 +311,7 @@ it('PnL series prices past points by the last trade of either outcome in full ho
     }),
   ]);
   nowMs = T * 1000;
-  const series = await readers.pnlSeries(holder, { stepS: HOUR_S, points: 8 });
+  const series = await readers.pnlSeries(holder, { stepS: HOUR_S, points: 8 }, 'account');
   expect(series?.map(({ pnl }) => pnl)).toEqual([
     // Not yet bought; twice at cost, as no hour with a trade was over; twice at 40 cents.
     0n,
@@ -370,7 +371,7 @@ it('PnL series counts received shares as 0, fee shares once all is sold, and sha
     ),
   );
   nowMs = T * 1000;
-  const series = await readers.pnlSeries(wallet, { stepS: HOUR_S, points: 9 });
+  const series = await readers.pnlSeries(wallet, { stepS: HOUR_S, points: 9 }, 'account');
   expect(series?.map(({ pnl }) => Number(pnl) / 1e6)).toEqual([
     // Paid 40, 99 shares at 0.50; the received shares add nothing.
     9.5, 9.5,
@@ -382,5 +383,5 @@ it('PnL series counts received shares as 0, fee shares once all is sold, and sha
 });
 
 it('returns null for a wallet without events', async () => {
-  for (const period of periods) expect(await readers.pnlSeries(address(0x99), period)).toBeNull();
+  for (const period of periods) expect(await readers.pnlSeries(address(0x99), period, 'account')).toBeNull();
 });

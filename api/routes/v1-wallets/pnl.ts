@@ -29,7 +29,7 @@ export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
     reads: ['pnl', 'positions', 'fills'],
     summary: 'PnL of a wallet over time',
     description:
-      'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. A past point values each token at its settlement price if the market was resolved by then, otherwise at the last trade of the full hours before it on either outcome of the market, and at cost without one: order book and catalogue quotes of the past are not stored. The newest point uses the current prices of the other endpoints (settlement, fresh mid, last fill or catalogue quote), so it can differ from the point before it although nothing was traded. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart.',
+      'Cumulative since the first trade of the wallet, marked to market, after fees: cash received minus cash paid, plus positions at the prices of each point. A past point values each token at its settlement price if the market was resolved by then, otherwise at the last trade of the full hours before it on either outcome of the market, and at cost without one: order book and catalogue quotes of the past are not stored. The newest point uses the current prices of the other endpoints (settlement, fresh mid, last fill or catalogue quote), so it can differ from the point before it although nothing was traded. Points are 1 h (1D), 3 h (1W), 18 h (1M) or 12 h (ALL) apart. Of wallets with many events one series of an account is computed at a time: others wait up to 20 s. 503 if a series takes too long to compute; a shorter period takes less.',
     params: z.object({ wallet: named.wallet }),
     query: z.object({
       period: named.choice('period', ['1D', '1W', '1M', 'ALL'], 'Default 1M.').default('1M'),
@@ -52,9 +52,9 @@ export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
         count: 2,
       },
     },
-    async handler({ params: { wallet }, query: { period } }) {
+    async handler({ params: { wallet }, query: { period } }, { caller }) {
       const cached = await cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
-        pnlSeries(wallet, periods[period]),
+        pnlSeries(wallet, periods[period], caller?.accountId ?? ''),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cached };
