@@ -37,8 +37,8 @@ const liquidTokens = `SELECT token_id FROM token_candles_1h
 const later = 'intDiv(toInt256(later_usdc) * shares * 10000, greatest(later_shares, 1))';
 
 /**
- * The backtest under the copier's conditions per UTC day. A later price is that of the token's first fill (of a maker) at or after the delay. `fills` and
- * hourly candles are read for the wallet's own tokens only; liquidity counts whole hours that the window touches. A settlement names both outcomes: that of
+ * The backtest under the copier's conditions per UTC day. A later price is that of the token's first fill (of a maker) at or after the delay. Of the fills
+ * after the window and the delay, only a token's first can be one: they are one group, so that memory is bounded by the window. `fills` and hourly candles are read for the wallet's own tokens only; liquidity counts whole hours that the window touches. A settlement names both outcomes: that of
  * the tokens that the wallet has traded counts, so that no settlement is copied without its fills.
  */
 export const copierSql = (
@@ -61,7 +61,7 @@ export const copierSql = (
         FROM wallet_activity FINAL WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE')
       ) AS own
       ASOF LEFT JOIN (
-        SELECT token_id, toUnixTimestamp(timestamp) AS at_s, argMin(usdc, (block_number, log_index)) AS later_usdc,
+        SELECT token_id, least(toUnixTimestamp(timestamp), {to_s:UInt32} + {delay_s:UInt32}) AS at_s, argMin(usdc, (block_number, log_index)) AS later_usdc,
           argMin(shares, (block_number, log_index)) AS later_shares
         FROM fills_by_token FINAL
         WHERE {delay_s:UInt32} > 0 AND token_id IN (${ownTokens}) AND NOT is_taker_order AND shares > 0

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { copierSql } from '../../api/copy-pnl/copier.sql.js';
 import { createScoreReader } from '../../api/copy-pnl/score-reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
@@ -63,5 +64,26 @@ describe('createScoreReader for a large wallet', () => {
     // 200,000 for the cash, and each page its 10,000 rows and the rest of a block.
     expect(read).toBeGreaterThanOrEqual(2 * rows);
     expect(read).toBeLessThan(1_200_000);
+  }, 120_000);
+});
+
+describe('copierSql', () => {
+  it('copies at the first fill after window and delay, in memory bounded by the window', async () => {
+    const copied = address(0xcc);
+    const fromS = NOW_S - 30 * DAY_S;
+    await engine.client.command(`INSERT INTO wallet_activity (wallet, timestamp, id, action, tokens, amounts, shares, usdc)
+      VALUES ('${copied}', ${fromS}, 'x', 'BUY', [7], [1000000], 1000000, 400000)`);
+    // The first is within the delay; the others begin 4 s after window and delay, one per second.
+    for (let from = 0; from < 500_000; from += 100_000)
+      await engine.client.command(`INSERT INTO fills_by_token (token_id, timestamp, block_number, shares, usdc)
+        SELECT 7, ${fromS} + if(number = 0, 59, 64 + number), number, 1000000, 500000 + number FROM numbers(${from}, 100000)`);
+    const { text, params } = copierSql(
+      { wallet: copied, fromS, toS: fromS + 1 },
+      { slippageBps: 0, delayS: 60, minLiquidity: 0n },
+    );
+    const days = await engine.client.query(text, params, {
+      settings: { max_memory_usage: '60000000', max_threads: 1 },
+    });
+    expect(days).toMatchObject([{ actual: '-400000', cash: '-5000010000', without_next_fill: '0' }]);
   }, 120_000);
 });
