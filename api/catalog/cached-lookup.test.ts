@@ -33,6 +33,15 @@ it('createCachedLookup reads each missing id once, and an unknown id again after
   expect(reads).toEqual([['a', 'none'], ['b'], ['none'], ['a']]);
 });
 
+it('createCachedLookup reads ids again after the clock was set back', async () => {
+  const { clock, reads, lookup } = setUp();
+  clock.nowMs = 5 * 86_400_000;
+  await lookup(['a']);
+  clock.nowMs = 0;
+  expect((await lookup(['a'])).get('a')).toBe('a at 0');
+  expect(reads).toEqual([['a'], ['a']]);
+});
+
 it('createCachedLookup keeps at most maxSize and evicts the least recently used', async () => {
   const { clock, reads, lookup } = setUp(3);
   await lookup(['a', 'b', 'c']);

@@ -23,6 +23,8 @@ const READ_BATCH = 2_000;
 
 interface Entry<T> {
   readonly value: T;
+  /** When it was read: after the clock was set back to an earlier time, it is read again. */
+  readonly fromMs: number;
   readonly untilMs: number;
 }
 
@@ -81,8 +83,11 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
     }
   });
 
-  const ifCurrent = (cached: Entry<T> | undefined): Entry<T> | undefined =>
-    cached !== undefined && options.nowMs() < cached.untilMs && isFresh(cached.value) ? cached : undefined;
+  const ifCurrent = (cached: Entry<T> | undefined): Entry<T> | undefined => {
+    const nowMs = options.nowMs();
+    const isCurrent = cached !== undefined && nowMs >= cached.fromMs && nowMs < cached.untilMs && isFresh(cached.value);
+    return isCurrent ? cached : undefined;
+  };
   const readSome = async (ids: readonly string[], onValue: (id: string, value: T) => void): Promise<void> => {
     const nowMs = options.nowMs();
     const changed = { all: false, ids: new Set<string>() };
@@ -94,7 +99,7 @@ export function createCachedLookup<T>(options: CachedLookupOptions<T>): CachedLo
         const value = found ?? options.unknown;
         onValue(id, value);
         if (changed.all || changed.ids.has(id)) continue;
-        entries.set(id, { value, untilMs: nowMs + (found === undefined ? missingTtlMs : foundTtlMs) });
+        entries.set(id, { value, fromMs: nowMs, untilMs: nowMs + (found === undefined ? missingTtlMs : foundTtlMs) });
       }
     } finally {
       pendingReads.delete(changed);

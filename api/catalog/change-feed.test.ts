@@ -58,6 +58,16 @@ it('createChangeFeed starts at the current offsets and reports each change once'
   expect(statements).toEqual(['watermarks', 'changes', 'changes']);
 });
 
+it('createChangeFeed reports changes after the clock was set back', async () => {
+  const { clock, written, reports, settled } = setUp();
+  clock.nowMs = 5 * 86_400_000;
+  await settled();
+  written.push({ source: 'markets', id: '0xb', offset: 0n });
+  clock.nowMs = 0;
+  await settled();
+  expect(reports).toEqual(['markets: null', 'fills: null', 'markets: 0xb']);
+});
+
 it('createChangeFeed reports the first row of an empty table', async () => {
   const { clock, written, reports, settled } = setUp();
   await settled();

@@ -78,7 +78,8 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
     },
     async sync() {
       const nowMs = deps.nowMs();
-      if (polling === null && nowMs - lastPolledMs >= POLL_INTERVAL_MS) {
+      // A clock that was set back makes a poll due, too.
+      if (polling === null && Math.abs(nowMs - lastPolledMs) >= POLL_INTERVAL_MS) {
         lastPolledMs = nowMs;
         polling = poll()
           .then(() => {
@@ -92,7 +93,7 @@ export function createChangeFeed(deps: { tables: Tables; nowMs: () => number }):
           failure = error;
         });
       }
-      if (nowMs - lastSyncedMs < MAX_STALENESS_MS) return;
+      if (Math.abs(nowMs - lastSyncedMs) < MAX_STALENESS_MS) return;
       if (polling === null) throw failure;
       await polling;
     },

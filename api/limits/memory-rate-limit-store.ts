@@ -10,8 +10,10 @@ interface RingBuffer {
 
 const INITIAL_CAPACITY = 16;
 
-function dropExpired(ring: RingBuffer, horizonMs: number): void {
-  while (ring.length > 0 && (ring.times[ring.start] ?? 0) <= horizonMs) {
+/** Drops times that have left the window, and those so late that the clock must have been set back since. */
+function dropExpired(ring: RingBuffer, nowMs: number): void {
+  const isOver = (timeMs: number) => timeMs <= nowMs - ring.windowMs || timeMs > nowMs + ring.windowMs;
+  while (ring.length > 0 && isOver(ring.times[ring.start] ?? 0)) {
     ring.start = (ring.start + 1) % ring.times.length;
     ring.length -= 1;
   }
@@ -37,10 +39,10 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
   let sweptMs = Number.NEGATIVE_INFINITY;
 
   const sweep = (nowMs: number) => {
-    if (nowMs - sweptMs < options.windowMs) return;
+    if (Math.abs(nowMs - sweptMs) < options.windowMs) return;
     sweptMs = nowMs;
     for (const [key, ring] of rings) {
-      dropExpired(ring, nowMs - ring.windowMs);
+      dropExpired(ring, nowMs);
       if (ring.length === 0) rings.delete(key);
     }
   };
@@ -60,7 +62,7 @@ export function createMemoryRateLimitStore(options: { windowMs: number }): RateL
     async take(buckets, nowMs, requests = 1) {
       sweep(nowMs);
       const requested = buckets.map((bucket) => ({ bucket, ring: ringOf(bucket) }));
-      for (const { ring } of requested) dropExpired(ring, nowMs - ring.windowMs);
+      for (const { ring } of requested) dropExpired(ring, nowMs);
       const allowed = requested.every(({ bucket, ring }) => ring.length + requests <= bucket.limit);
       const states = requested.map(({ bucket, ring }): RateLimitBucketState => {
         if (allowed) for (let n = 0; n < requests; n += 1) push(ring, nowMs);

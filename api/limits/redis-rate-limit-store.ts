@@ -6,13 +6,15 @@ import type { RateLimitBucket, RateLimitBucketState, RateLimitStore } from './po
 
 /**
  * KEYS: one sorted set per bucket with a member per request, scored with its time. ARGV: now (ms), a unique id of this request, how many it counts as,
- * then per key its limit and window (ms). Returns 1 (allowed) or 0, then per key the number of counted requests and the score of the one that expires next.
+ * then per key its limit and window (ms). Removes requests that have left the window, and those so late that a clock must have been set back since. Returns 1 (allowed) or 0, then per key the number of counted requests and the score of the one that expires next.
  */
 const TAKE_LUA = `
 local now, request, requests = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local allowed = 1
 for i, key in ipairs(KEYS) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - tonumber(ARGV[3 + 2 * i]))
+  local window = tonumber(ARGV[3 + 2 * i])
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - window)
+  redis.call('ZREMRANGEBYSCORE', key, '(' .. string.format('%.0f', now + window), '+inf')
   if redis.call('ZCARD', key) + requests > tonumber(ARGV[2 + 2 * i]) then allowed = 0 end
 end
 local result = {allowed}

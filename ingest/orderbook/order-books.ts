@@ -168,10 +168,14 @@ export function createOrderBooks(deps: {
 
   let repeatCheckMs = 0;
   const repeatBooks = (nowMs: number) => {
-    if (nowMs - repeatCheckMs < REPEAT_CHECK_MS) return;
+    if (Math.abs(nowMs - repeatCheckMs) < REPEAT_CHECK_MS) return;
     repeatCheckMs = nowMs;
-    for (const followed of tokens.values())
+    for (const followed of tokens.values()) {
+      // Planned before the clock was set back.
+      if (Number.isFinite(followed.repeatMs) && followed.repeatMs > nowMs + REPEAT_MS)
+        followed.repeatMs = nowMs + REPEAT_MS * random();
       if (nowMs >= followed.repeatMs && !followed.book.hasOpenGroup()) repeat(followed, nowMs);
+    }
   };
 
   return {

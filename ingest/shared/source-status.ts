@@ -97,7 +97,9 @@ export function createSourceStatus(deps: {
       if (!changed) return;
       if (change.connected !== undefined && change.connected !== state.connected) connectedChangedMs = now();
       state = { ...state, ...change };
-      plan(Math.max(0, lastWriteMs + MIN_INTERVAL_MS - now()));
+      const sinceMs = now() - lastWriteMs;
+      // Negative after the clock was set back.
+      plan(sinceMs < 0 ? 0 : Math.max(0, MIN_INTERVAL_MS - sinceMs));
     },
     updateDeferred(change) {
       if (!closed) state = { ...state, ...change };

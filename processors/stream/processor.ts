@@ -53,6 +53,8 @@ const TICKS = topics.oracleTicks.name;
 const STREAM = topics.streamEvents.name;
 /** The record of topic `sources` is replaced this often, with the events of a step or without. A reader takes a stream without a report for four times as long as stale. */
 const STATUS_INTERVAL_MS = 2_000;
+/** A clock that was set back makes a report due, too. */
+const isStatusDue = (nowMs: number, writtenMs: number): boolean => Math.abs(nowMs - writtenMs) >= STATUS_INTERVAL_MS;
 const STATUS_CHECK_MS = 500;
 const RETENTION_MS = topics.streamEvents.retentionMs;
 /** A new stream starts with ticks of this age. Equals the longest `since` of any plan, so older ticks could not be requested. */
@@ -152,7 +154,8 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   ): Promise<void> => {
     const events: NewRecord[] = [];
     const dead: NewRecord[] = [];
-    const oldestTick = Math.max(firstTickMs, now() - RETENTION_MS);
+    // At most that of a stream that is new now: else, after the clock is set back, all ticks would count as old.
+    const oldestTick = Math.max(Math.min(firstTickMs, now() - INITIAL_TICKS_MS), now() - RETENTION_MS);
     let passed = 0;
     stepOpen = true;
     for (const batch of batches) {
@@ -178,7 +181,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       return;
     }
     const nowMs = now();
-    const statusDue = nowMs - statusWrittenMs >= STATUS_INTERVAL_MS;
+    const statusDue = isStatusDue(nowMs, statusWrittenMs);
     await ownership.appendAndCommit({
       outputs: [
         ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
@@ -197,7 +200,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const startedMs = now();
     for await (const _ of setInterval(STATUS_CHECK_MS, undefined, { signal })) {
       const nowMs = now();
-      if (stepOpen || nowMs - Math.max(startedMs, statusWrittenMs) < STATUS_INTERVAL_MS) continue;
+      if (stepOpen || !isStatusDue(nowMs, Number.isFinite(statusWrittenMs) ? statusWrittenMs : startedMs)) continue;
       statusWrittenMs = nowMs;
       const outputs = [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }];
       await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });

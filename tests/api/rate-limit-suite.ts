@@ -63,6 +63,16 @@ export function describeRateLimitStore(open: () => Promise<RateLimitStore>, shar
     );
   });
 
+  it('does not count the requests of a clock that ran ahead once it is set back', async () => {
+    const window = await open();
+    const bucket = { key: `standard:ahead${names++}`, limit: 3 };
+    const nowMs = Date.now();
+    const allowed = async (atMs: number) => (await window.take([bucket], nowMs + atMs)).allowed;
+    const results = [];
+    for (const atMs of [5 * 86_400_000, 5 * 86_400_000, 0, 1, 2, 3, 1_000]) results.push(await allowed(atMs));
+    expect(results).toEqual([true, true, true, true, true, false, true]);
+  });
+
   it('accepts exactly as many concurrent requests as the limit allows', async () => {
     const windows = shared ? [await open(), await open(), await open()] : [await open()];
     const bucket = { key: `standard:crowd${names++}`, limit: 50 };

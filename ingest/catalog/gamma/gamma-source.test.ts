@@ -241,6 +241,23 @@ describe('increments', () => {
     await running;
   });
 
+  it('continue after the clock was set back', async () => {
+    nowMs = START_MS + 5 * 86_400_000;
+    const { source } = setUp({ updatedPollMs: 60_000 });
+    await rowsOf(source.load(stop.signal));
+    const from = server.requests.length;
+    const running = (async () => {
+      for await (const _update of source.live(stop.signal));
+    })();
+    const requested = (part: string) => server.requests.slice(from).some((one) => one.includes(part));
+    await eventually(() => expect(requested('slug=')).toBe(true));
+    expect(requested('order=updatedAt')).toBe(false);
+    nowMs = START_MS;
+    await eventually(() => expect(requested('order=updatedAt')).toBe(true));
+    stop.abort();
+    await running;
+  });
+
   it('continue with other steps while one is rejected', async () => {
     server.events = [simpleEvent(1, { updatedAt: '2026-08-22T15:00:00Z' })];
     const { source } = setUp({ reloadMs: 0 });

@@ -225,17 +225,19 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         await pause(times.retryDelayMs, signal);
     },
     async *live(signal) {
-      const due = { changed: nowMs() + times.updatedPollMs, reload: nowMs() + times.reloadMs };
+      const last = { changed: nowMs(), reload: nowMs() };
+      // A clock that was set back makes a step due, too.
+      const isDue = (lastMs: number, everyMs: number) => Math.abs(nowMs() - lastMs) >= everyMs;
       while (!signal.aborted) {
         // A step that fails does not keep the others from running.
         let ok = yield* guarded('short-form windows', shortForms(signal), signal);
-        if (nowMs() >= due.changed) {
-          due.changed = nowMs() + times.updatedPollMs;
+        if (isDue(last.changed, times.updatedPollMs)) {
+          last.changed = nowMs();
           ok = (yield* guarded('changes', changed(signal), signal)) && ok;
         }
-        if (nowMs() >= due.reload) {
+        if (isDue(last.reload, times.reloadMs)) {
           const reloaded = yield* guarded('reload', everything(signal), signal);
-          if (reloaded) due.reload = nowMs() + times.reloadMs;
+          if (reloaded) last.reload = nowMs();
           ok = reloaded && ok;
         }
         await pause(ok ? times.upDownPollMs : times.retryDelayMs, signal);

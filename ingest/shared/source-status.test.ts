@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { createCodec } from '../../schemas/codec.js';
+import { createMemoryLog } from '../oracle/testing/memory-log.js';
+import { createSourceStatus } from './source-status.js';
+
+it('source status writes a change soon after the clock was set back, and goes on with heartbeats', async () => {
+  const log = createMemoryLog();
+  let nowMs = Date.UTC(2027, 4, 22);
+  const status = createSourceStatus({
+    log,
+    codec: createCodec(),
+    logger: silentLogger(),
+    source: 'chain',
+    mode: 'live',
+    now: () => nowMs,
+  });
+  const writes = () => log.all('sources').length;
+  await expect.poll(writes).toBe(1);
+  nowMs -= 5 * 86_400_000;
+  status.update({ connected: true });
+  await expect.poll(writes, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+  await status.close();
+});
