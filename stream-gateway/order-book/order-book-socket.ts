@@ -57,14 +57,20 @@ export async function startOrderBookSocket(
   const watch = createSourceWatch({ log, codec, signal, nowMs, onUnreadable });
 
   let refreshing = false;
+  /** Logged once: the tables do not exist until processors have started for the first time. */
+  let namesUnavailable = false;
   const refreshNames = async () => {
     if (refreshing) return;
     refreshing = true;
     try {
       await names.refresh(store.tokenIds(), nowMs());
+      if (namesUnavailable) logger.info('names of order-book tokens can be read again');
+      namesUnavailable = false;
     } catch (error) {
       bookMetrics.lookupFailed();
-      logger.warn({ err: error }, 'cannot read the names of order-book tokens; retrying');
+      if (!namesUnavailable)
+        logger.warn({ err: error }, 'cannot read the names of order-book tokens; retrying every second');
+      namesUnavailable = true;
     } finally {
       refreshing = false;
     }
