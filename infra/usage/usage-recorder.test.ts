@@ -109,6 +109,26 @@ describe('usage recorder', () => {
     expect(await metrics.registry.metrics()).toContain('oddstream_usage_records_pending{process="test"} 0');
   });
 
+  it('counts in the hours of the clock after it ran ahead, was set back, and passes an hour again', async () => {
+    const log = fakeLog();
+    const clock = { ms: START_MS };
+    const { usage } = recorder(log, clock);
+    const count = async (atMs: number, quantity: number) => {
+      clock.ms = atMs;
+      await usage.flush();
+      usage.add(keyOf('a'), 'api_requests', quantity);
+      expect(await usage.flush()).toBe(true);
+    };
+    await count(START_MS, 10);
+    await count(START_MS + 5 * 24 * HOUR_MS, 1);
+    await count(START_MS, 3);
+    await count(START_MS + 1_000, 4);
+    expect(summedQuantities(log.appended, (one) => `${(one.interval_start_ms - START_MS) / HOUR_MS}`)).toEqual({
+      '-0.25': 17,
+      '119.75': 1,
+    });
+  });
+
   it('appends the remaining totals when it is closed', async () => {
     const log = fakeLog();
     const { usage } = recorder(log, { ms: START_MS });

@@ -35,6 +35,8 @@ export const keyIdOf = (keyHash: string): string => keyHash.slice(0, KEY_ID_LENG
 interface UsageTotal extends UsedBy {
   readonly meter: Meter;
   readonly hourMs: number;
+  /** How often the clock had been set back to an earlier hour. */
+  readonly setBacks: number;
   quantity: number;
   /** Whether the quantity has changed since the last acknowledged append. */
   dirty: boolean;
@@ -73,6 +75,7 @@ export function createUsageRecorder(deps: {
 
   const hourOf = (timeMs: number) => timeMs - (timeMs % HOUR_MS);
   let hourMs = hourOf(nowMs());
+  let setBacks = 0;
   let current = new Map<Meter, Map<string, UsageTotal>>();
   const unrecorded = new Set<UsageTotal>();
   let running: Promise<boolean> = Promise.resolve(true);
@@ -80,14 +83,18 @@ export function createUsageRecorder(deps: {
 
   const startNewHour = () => {
     const hour = hourOf(nowMs());
-    if (hour <= hourMs) return;
+    // Also in the hour before: the clock was adjusted a little.
+    if (hour === hourMs || hour === hourMs - HOUR_MS) return;
+    // The hour may have been counted before: its totals start at 0 again, so they need ids of their own.
+    if (hour < hourMs) setBacks += 1;
     hourMs = hour;
     current = new Map();
   };
 
   const toRecord = (total: UsageTotal, countedMs: number): NewRecord => {
     const keyId = keyIdOf(total.keyHash);
-    const id = `${processId}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}-${keyId}`;
+    const counter = total.setBacks === 0 ? processId : `${processId}.${total.setBacks}`;
+    const id = `${counter}-${total.hourMs / HOUR_MS}-${total.accountId}-${total.meter}-${keyId}`;
     const value = codec.encode('usage', {
       id,
       process_id: processId,
@@ -172,7 +179,7 @@ export function createUsageRecorder(deps: {
       }
       let total = totals.get(keyHash);
       if (total === undefined) {
-        total = { accountId, keyHash, meter, hourMs, quantity: 0, dirty: false };
+        total = { accountId, keyHash, meter, hourMs, setBacks, quantity: 0, dirty: false };
         totals.set(keyHash, total);
       }
       total.quantity += quantity;
