@@ -365,6 +365,16 @@ describe('failures of the platform', () => {
     expect((await search('limited')).status).toBe(200);
   });
 
+  it('its rate limit does not outlast a clock that is set back', async () => {
+    const resetS = Math.floor(api.clock.nowMs / 1000) + 90;
+    fake.replies = [status(429, { title: 'Too Many Requests' }, { 'x-rate-limit-reset': String(resetS) })];
+    expect(await search('set back')).toMatchObject(failing);
+    api.clock.nowMs -= 5 * 86_400_000;
+    fake.replies = [rawPage([])];
+    expect((await search('set back')).status).toBe(200);
+    api.clock.nowMs += 5 * 86_400_000;
+  });
+
   it('a server error is tried three times', async () => {
     fake.replies = [status(503), status(500), rawPage([rawPost({ id: '601' })])];
     expect(idsOf((await search('flaky')).body)).toEqual(['601']);

@@ -69,7 +69,9 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
 
   const throwIfBlocked = (kind: string): void => {
     const untilMs = blockedUntil.get(kind) ?? 0;
-    if (untilMs > nowMs()) throw rateLimited(untilMs);
+    const leftMs = untilMs - nowMs();
+    // A longer one was set before the clock was set back.
+    if (leftMs > 0 && leftMs <= WINDOW_S * 1000) throw rateLimited(untilMs);
   };
 
   /** Waits until a request of the kind may be sent. Rejects at once if that would take too long. */
@@ -77,8 +79,11 @@ export function createPlatformHttp(options: PlatformHttpOptions): PlatformHttp {
     throwIfBlocked(kind);
     const intervalMs = INTERVALS_MS.get(kind);
     if (intervalMs === undefined) return;
-    const turnMs = Math.max(nowMs(), nextTurn.get(kind) ?? 0);
-    const waitMs = turnMs - nowMs();
+    const now = nowMs();
+    const nextMs = nextTurn.get(kind) ?? 0;
+    // No turn is given later than that, unless the clock was set back since.
+    const turnMs = nextMs > now + MAX_WAIT_MS + intervalMs ? now : Math.max(now, nextMs);
+    const waitMs = turnMs - now;
     if (waitMs > MAX_WAIT_MS) throw rateLimited(turnMs);
     nextTurn.set(kind, turnMs + intervalMs);
     if (waitMs === 0) return;
