@@ -8,6 +8,12 @@ import { defaultPeerLimits, type PeerLimits } from './hub/peer.js';
  */
 export const IDLE_TIMEOUT_S = 370;
 
+/** Time that the client of a connection that is being closed has to read what is buffered. */
+export const CLOSING_MS = 30_000;
+
+/** Bound of the bytes that clients leave unread when they close their connections, per day and socket server. */
+export const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+
 /** Bounds and intervals of the event socket. */
 export interface GatewayLimits {
   readonly peer: PeerLimits;
@@ -19,6 +25,8 @@ export interface GatewayLimits {
   readonly heartbeatMs: number;
   readonly livenessMs: number;
   readonly idleTimeoutS: number;
+  readonly closingMs: number;
+  readonly maxUnreadBytes: number;
   /** Longest time between two checks for slow readers and between two usage reports. */
   readonly tickMs: number;
   /** Longest time that a stopping server waits until its buffered bytes are sent. */
@@ -36,6 +44,8 @@ export const defaultGatewayLimits: GatewayLimits = {
   heartbeatMs: 30_000,
   livenessMs: 5 * 60_000,
   idleTimeoutS: IDLE_TIMEOUT_S,
+  closingMs: CLOSING_MS,
+  maxUnreadBytes: MAX_UNREAD_BYTES,
   tickMs: 500,
   drainMs: 1_500,
   unresolvedPollMs: 2_000,

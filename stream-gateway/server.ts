@@ -27,6 +27,7 @@ import type { History } from './replay/history.js';
 import type { RecentEvents } from './replay/recent-events.js';
 import { createSnapshots } from './replay/snapshot.js';
 import { createServerMetrics } from './server-metrics.js';
+import { createSocketBounds } from './socket-bounds.js';
 import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from './upgrade.js';
 
 /** The library closes the connection with code 1009 on larger messages; every plan's limit is below. */
@@ -84,10 +85,11 @@ export async function startGatewayServer(deps: {
   nowMs?: () => number;
   limits?: Partial<GatewayLimits>;
 }): Promise<GatewayServer> {
-  const { meter, recent, history, logger } = deps;
-  const nowMs = deps.nowMs ?? Date.now;
+  const { meter, recent, history, logger, nowMs = Date.now, epoch = () => null } = deps;
   const limits: GatewayLimits = { ...defaultGatewayLimits, ...deps.limits };
   const sockets = new Map<WebSocket<SocketData>, Peer>();
+  /** Those of `sockets` that are being closed, but whose clients have to read what is buffered first. */
+  const closing = new Set<WebSocket<SocketData>>();
   const totals: PeerTotals = { controlFrames: 0, controlBytes: 0, eventFrames: 0, eventBytes: 0, slowCloses: 0 };
   const app = uws.App();
   const lateUpgrades = await createLateUpgrades(app);
@@ -124,7 +126,16 @@ export async function startGatewayServer(deps: {
       for (const [socket, peer] of sockets) if (socket.getUserData().notices) peer.sendControl(message);
     }
   };
-  const epoch = deps.epoch ?? (() => null);
+  const bounds = createSocketBounds({
+    // `peer` closes a connection at a lower bound, and one slice of the hub adds less than the difference.
+    maxBackpressure: 3 * limits.peer.maxBufferedBytes + limits.maxSnapshotBytes,
+    idleTimeoutS: limits.idleTimeoutS,
+    maxUnreadBytes: limits.maxUnreadBytes,
+    onDropped() {
+      metrics.dropped();
+      logger.error('the socket library dropped a message');
+    },
+  });
   let stopping = false;
 
   const settle = (peer: Peer) => {
@@ -162,17 +173,24 @@ export async function startGatewayServer(deps: {
     },
   });
 
+  const seen = (socket: WebSocket<SocketData>) => {
+    socket.getUserData().lastSeenMs = nowMs();
+  };
   const behavior = {
     maxPayloadLength: MAX_MESSAGE_BYTES,
-    // Never reached: `peer` closes a connection at a lower bound, and one slice of the hub adds less than the difference.
-    maxBackpressure: 2 * (limits.peer.maxBufferedBytes + limits.maxSnapshotBytes),
-    idleTimeout: limits.idleTimeoutS,
-    sendPingsAutomatically: false,
+    ...bounds.behavior,
     upgrade,
     open(socket: WebSocket<SocketData>) {
       const data = socket.getUserData();
-      const { accountId, keyHash, terms, encoding, permit } = data;
-      const peer = createPeer({ socket, accountId, keyHash, terms, encoding, limits: limits.peer, totals });
+      const { accountId, permit } = data;
+      bounds.onOpen(socket);
+      const onClosing = () => {
+        closing.add(socket);
+        metrics.connections(sockets.size - closing.size);
+        data.connection?.close();
+        settle(peer);
+      };
+      const peer = createPeer({ ...data, socket, limits: limits.peer, totals, closingMs: limits.closingMs, onClosing });
       const connection = createConnection({
         peer,
         hub,
@@ -197,7 +215,7 @@ export async function startGatewayServer(deps: {
       data.connection = connection;
       sockets.set(socket, peer);
       heartbeats.add(socket, data.heartbeatMs ?? limits.heartbeatMs);
-      metrics.connections(sockets.size);
+      metrics.connections(sockets.size - closing.size);
       if (data.notices) for (const frame of sourceNotices.current(nowMs())) peer.sendControl(JSON.stringify(frame));
       permit.onSessionTimeExhausted((resetsAtMs) => {
         if (!peer.closed) connection.sessionUsedUp(resetsAtMs);
@@ -205,27 +223,18 @@ export async function startGatewayServer(deps: {
       permit.onExcess(() => peer.end('connectionLimit'));
     },
     message(socket: WebSocket<SocketData>, message: ArrayBuffer, isBinary: boolean) {
-      const data = socket.getUserData();
-      data.lastSeenMs = nowMs();
-      data.connection?.receive(message, isBinary);
+      seen(socket);
+      socket.getUserData().connection?.receive(message, isBinary);
     },
     drain: (socket: WebSocket<SocketData>) => socket.getUserData().peer?.onDrain(),
-    pong(socket: WebSocket<SocketData>) {
-      socket.getUserData().lastSeenMs = nowMs();
-    },
-    ping(socket: WebSocket<SocketData>) {
-      socket.getUserData().lastSeenMs = nowMs();
-    },
-    /** Missing in the library's types. A dropped message means that the bounds on buffered bytes do not hold. */
-    dropped() {
-      metrics.dropped();
-      logger.error('the socket library dropped a message');
-    },
+    pong: seen,
+    ping: seen,
     close(socket: WebSocket<SocketData>) {
       const { peer, connection, permit } = socket.getUserData();
       sockets.delete(socket);
+      closing.delete(socket);
       heartbeats.remove(socket);
-      metrics.connections(sockets.size);
+      metrics.connections(sockets.size - closing.size);
       permit.release();
       if (peer === null) return;
       peer.onClose();
@@ -252,7 +261,7 @@ export async function startGatewayServer(deps: {
     throw error;
   });
 
-  let closing: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
   const closeOnce = async (): Promise<void> => {
     stopping = true;
     heartbeats.close();
@@ -273,7 +282,7 @@ export async function startGatewayServer(deps: {
 
   return {
     port: listener.port,
-    connections: () => sockets.size,
+    connections: () => sockets.size - closing.size,
     firehoses: () => hub.firehoses,
     load: hub.load,
     publish(events) {
@@ -285,6 +294,6 @@ export async function startGatewayServer(deps: {
       }
       return hub.publish(events);
     },
-    close: () => (closing ??= closeOnce()),
+    close: () => (closed ??= closeOnce()),
   };
 }

@@ -32,7 +32,7 @@ export interface NativeTopics {
   leave(member: NativeMember, channel: string): void;
   /** Adds the bytes sent to the member since it joined or was last settled to its usage. */
   settle(member: NativeMember): void;
-  /** Settles and removes a closed connection. */
+  /** Settles and removes a connection that is closed or being closed. */
   drop(member: NativeMember): void;
   /** Returns frames and bytes sent since the last call, over all members. */
   takeTotals(): { frames: number; bytes: number };
@@ -108,6 +108,7 @@ export function createNativeTopics(publish: (topic: string, message: Buffer, isB
       for (const membership of memberTopics.values()) {
         settleOne(member, membership);
         membership.topic.receivers--;
+        member.unsubscribe(membership.topic.name);
       }
       memberships.delete(member);
     },

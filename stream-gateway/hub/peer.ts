@@ -1,17 +1,16 @@
 import type { PlanTerms } from '../../schemas/plans.js';
 import { type CloseReason, closeReasons } from '../protocol/close-codes.js';
+import { type ClosableSocket, createGracefulClose } from './graceful-close.js';
 import type { LiveEvent } from './live-event.js';
 import type { Encoding, NativeMember } from './native-topics.js';
 
 /** The used part of the library's socket. No call is allowed after it is closed. */
-export interface RawSocket {
+export interface RawSocket extends ClosableSocket {
   send(message: string | Buffer, isBinary?: boolean): number;
   ping(payload: string): number;
   cork(work: () => void): unknown;
-  getBufferedAmount(): number;
   subscribe(topic: string): boolean;
   unsubscribe(topic: string): boolean;
-  end(code: number, reason: string): void;
 }
 
 export interface PeerLimits {
@@ -44,13 +43,14 @@ export interface PeerTotals {
   slowCloses: number;
 }
 
-/** One connection with metered and bounded sends. Sends after its close do nothing. */
+/** One connection with metered and bounded sends. Sends after the beginning of its close do nothing. */
 export interface Peer extends NativeMember {
   readonly accountId: string;
   readonly keyHash: string;
   /** Current terms of the account. */
   readonly terms: PlanTerms;
   setTerms(terms: PlanTerms): void;
+  /** True from the beginning of the close: nothing more is sent. */
   readonly closed: boolean;
   sendControl(message: string): void;
   /** Sends text of any size: its buffered bytes do not count against the bound. */
@@ -73,7 +73,7 @@ export interface Peer extends NativeMember {
   flushTopics(): void;
   /** Closes the connection as a slow reader if its buffered bytes exceed the bound. */
   closeIfSlow(): void;
-  /** Closes the connection as a slow reader. */
+  /** Closes the connection as a slow reader; one that is being closed is cut. */
   closeSlow(): void;
   /** True while a replay should pause. */
   readonly backpressured: boolean;
@@ -96,23 +96,38 @@ export function createPeer(deps: {
   encoding: Encoding;
   limits: PeerLimits;
   totals: PeerTotals;
+  /** Time that the client has to read what is buffered when the connection is closed. */
+  closingMs: number;
+  /** Called when the connection is being closed but its client has to read what is buffered first; the subscriptions must end now. */
+  onClosing: () => void;
 }): Peer {
   const { socket, encoding, limits, totals } = deps;
   const drainWaiters: (() => void)[] = [];
+  const closing = createGracefulClose(socket, deps.closingMs);
   let { terms } = deps;
   let closed = false;
+  /** The library no longer has the socket. */
+  let gone = false;
   /** Upper bound of the snapshot bytes that are still buffered. */
   let snapshotBytes = 0;
   let usage = { events: 0, priceFeeds: 0 };
   let onSlow: ((seq: number | null) => void) | null = null;
 
-  const end = (closing: CloseReason) => {
+  const wake = () => {
+    for (const resolve of drainWaiters.splice(0)) resolve();
+  };
+  const end = (why: CloseReason) => {
     if (closed) return;
-    const { code, reason } = closeReasons[closing];
-    socket.end(code, reason);
+    closed = true;
+    const { code, reason } = closeReasons[why];
+    if (closing.begin(code, reason)) return;
+    // Messages of topics that the library still has count as sent; the end of the subscriptions would drop them.
+    socket.ping(PING_PAYLOAD);
+    wake();
+    deps.onClosing();
   };
   const closeSlow = () => {
-    if (closed) return;
+    if (closed) return closing.cut();
     totals.slowCloses++;
     end('slowConsumer');
   };
@@ -159,9 +174,6 @@ export function createPeer(deps: {
   const corked = (work: () => void) => {
     if (!closed) socket.cork(work);
   };
-  const wake = () => {
-    for (const resolve of drainWaiters.splice(0)) resolve();
-  };
 
   return {
     accountId: deps.accountId,
@@ -200,7 +212,7 @@ export function createPeer(deps: {
         sendControl(message);
       });
     },
-    buffered: () => (closed ? 0 : socket.getBufferedAmount()),
+    buffered: () => (gone ? 0 : socket.getBufferedAmount()),
     setOnSlow(handler) {
       onSlow = handler;
     },
@@ -223,7 +235,7 @@ export function createPeer(deps: {
       if (!closed) socket.subscribe(topic);
     },
     unsubscribe(topic) {
-      if (!closed) socket.unsubscribe(topic);
+      if (!gone) socket.unsubscribe(topic);
     },
     count(priceFeed, bytes) {
       if (priceFeed) usage.priceFeeds += bytes;
@@ -231,10 +243,13 @@ export function createPeer(deps: {
     },
     end,
     onDrain() {
-      if (drainWaiters.length > 0 && socket.getBufferedAmount() <= limits.replayLowWaterBytes) wake();
+      closing.onDrain();
+      if (!gone && drainWaiters.length > 0 && socket.getBufferedAmount() <= limits.replayLowWaterBytes) wake();
     },
     onClose() {
       closed = true;
+      gone = true;
+      closing.onClose();
       wake();
     },
     takeUsage() {

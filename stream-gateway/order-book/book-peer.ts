@@ -1,14 +1,13 @@
 import { deflateRawSync } from 'node:zlib';
 import type { PlanTerms } from '../../schemas/plans.js';
+import { type ClosableSocket, createGracefulClose } from '../hub/graceful-close.js';
 import type { Encoding } from '../hub/native-topics.js';
 import { type CloseReason, closeReasons } from './close-reasons.js';
 
 /** The used part of the library's socket. No call is allowed after it is closed. */
-export interface RawSocket {
+export interface RawSocket extends ClosableSocket {
   send(message: string | Buffer, isBinary?: boolean, compress?: boolean): number;
   ping(payload: string): number;
-  getBufferedAmount(): number;
-  end(code: number, reason: string): void;
 }
 
 export interface BookPeerLimits {
@@ -53,12 +52,13 @@ export function dataFrame(text: string): DataFrame {
   };
 }
 
-/** One connection with metered and bounded sends. Sends after its close do nothing. */
+/** One connection with metered and bounded sends. Sends after the beginning of its close do nothing. */
 export interface BookPeer {
   readonly accountId: string;
   readonly keyHash: string;
   readonly terms: PlanTerms;
   setTerms(terms: PlanTerms): void;
+  /** True from the beginning of the close: nothing more is sent. */
   readonly closed: boolean;
   sendControl(message: object): void;
   /** Books and batches: metered, and compressed if the client requested it. */
@@ -68,8 +68,11 @@ export interface BookPeer {
   readonly backpressured: boolean;
   /** Closes the connection as a slow reader if its buffered bytes exceed the bound. */
   closeIfSlow(): void;
+  /** Closes the connection as a slow reader; one that is being closed is cut. */
   closeSlow(): void;
   end(closing: CloseReason): void;
+  /** Call when the library reports that buffered bytes were sent. */
+  onDrain(): void;
   /** Call when the library reports that the socket is closed. */
   onClose(): void;
   /** Returns the data bytes since the last call. */
@@ -86,21 +89,27 @@ export function createBookPeer(deps: {
   totals: BookPeerTotals;
   /** Called before a slow reader is closed. */
   onSlow?: () => void;
+  /** Time that the client has to read what is buffered when the connection is closed. */
+  closingMs: number;
+  /** Called when the connection is being closed but its client has to read what is buffered first; the subscription must end now. */
+  onClosing: () => void;
 }): BookPeer {
   const { socket, encoding, limits, totals } = deps;
   let { terms } = deps;
+  const closing = createGracefulClose(socket, deps.closingMs);
   let closed = false;
-  let ending = false;
+  /** The library no longer has the socket. */
+  let gone = false;
   let usage = 0;
 
-  const end = (closing: CloseReason) => {
-    if (closed || ending) return;
-    ending = true;
-    const { code, reason } = closeReasons[closing];
-    socket.end(code, reason);
+  const end = (why: CloseReason) => {
+    if (closed) return;
+    closed = true;
+    const { code, reason } = closeReasons[why];
+    if (!closing.begin(code, reason)) deps.onClosing();
   };
   const closeSlow = () => {
-    if (closed || ending) return;
+    if (closed) return closing.cut();
     totals.slowCloses++;
     deps.onSlow?.();
     end('slowConsumer');
@@ -122,17 +131,17 @@ export function createBookPeer(deps: {
       terms = next;
     },
     get closed() {
-      return closed || ending;
+      return closed;
     },
     sendControl(message) {
-      if (closed || ending) return;
+      if (closed) return;
       const text = JSON.stringify(message);
       socket.send(text, false);
       totals.controlFrames++;
       totals.controlBytes += Buffer.byteLength(text);
     },
     sendData(frame) {
-      if (closed || ending) return;
+      if (closed) return;
       const message = encoding === 'text' ? frame.text : frame.deflated();
       if (!fits(message.length)) return;
       socket.send(message, encoding === 'deflated', encoding === 'text' && message.length >= MIN_COMPRESSED_BYTES);
@@ -141,9 +150,9 @@ export function createBookPeer(deps: {
       usage += message.length;
     },
     ping() {
-      if (!closed && !ending) socket.ping(PING_PAYLOAD);
+      if (!closed) socket.ping(PING_PAYLOAD);
     },
-    buffered: () => (closed ? 0 : socket.getBufferedAmount()),
+    buffered: () => (gone ? 0 : socket.getBufferedAmount()),
     get backpressured() {
       return !closed && socket.getBufferedAmount() > limits.highWaterBytes;
     },
@@ -152,8 +161,11 @@ export function createBookPeer(deps: {
     },
     closeSlow,
     end,
+    onDrain: closing.onDrain,
     onClose() {
       closed = true;
+      gone = true;
+      closing.onClose();
     },
     takeUsage() {
       const taken = usage;

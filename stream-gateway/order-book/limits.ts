@@ -1,4 +1,4 @@
-import { IDLE_TIMEOUT_S } from '../gateway-limits.js';
+import { CLOSING_MS, IDLE_TIMEOUT_S, MAX_UNREAD_BYTES } from '../gateway-limits.js';
 import { type BookPeerLimits, defaultBookPeerLimits } from './book-peer.js';
 
 /** Bounds and intervals of the order-book socket. */
@@ -11,6 +11,8 @@ export interface OrderBookLimits {
   readonly pingMs: number;
   readonly livenessMs: number;
   readonly idleTimeoutS: number;
+  readonly closingMs: number;
+  readonly maxUnreadBytes: number;
   /** Longest time between two checks of keys and slow readers, and between two usage reports. */
   readonly tickMs: number;
   readonly integrityTokens: number;
@@ -23,6 +25,8 @@ export const defaultOrderBookLimits: OrderBookLimits = {
   pingMs: 30_000,
   livenessMs: 5 * 60_000,
   idleTimeoutS: IDLE_TIMEOUT_S,
+  closingMs: CLOSING_MS,
+  maxUnreadBytes: MAX_UNREAD_BYTES,
   tickMs: 500,
   integrityTokens: 5_000,
 };

@@ -11,6 +11,7 @@ import { createLateUpgrades } from '../late-upgrades.js';
 import { listen } from '../listen.js';
 import type { Meter } from '../metering/meter.js';
 import { respondToPlainRequests } from '../plain-requests.js';
+import { createSocketBounds } from '../socket-bounds.js';
 import { type AdmittedClient, createUpgradeHandler, type KeyCheckResult } from '../upgrade.js';
 import { type BookPeer, createBookPeer } from './book-peer.js';
 import type { BookStore } from './book-store.js';
@@ -75,6 +76,8 @@ export async function startOrderBookServer(deps: {
   const nowMs = deps.nowMs ?? Date.now;
   const limits: OrderBookLimits = { ...defaultOrderBookLimits, ...deps.limits };
   const sockets = new Map<WebSocket<SocketData>, BookPeer>();
+  /** Those of `sockets` that are being closed, but whose clients have to read what is buffered first. */
+  const closing = new Set<WebSocket<SocketData>>();
   const metrics = deps.bookMetrics ?? createOrderBookMetrics(deps.metrics);
   const { totals } = metrics;
   const app = uws.App();
@@ -94,6 +97,16 @@ export async function startOrderBookServer(deps: {
     maxBufferedBytes: limits.peer.maxBufferedBytes,
     maxTotalBytes: limits.maxTotalBufferedBytes,
     onTotal: metrics.buffered,
+  });
+  const bounds = createSocketBounds({
+    // `peer` closes a connection at a lower bound.
+    maxBackpressure: 4 * limits.peer.maxBufferedBytes,
+    idleTimeoutS: limits.idleTimeoutS,
+    maxUnreadBytes: limits.maxUnreadBytes,
+    onDropped() {
+      metrics.dropped();
+      logger.error('the socket library dropped a message');
+    },
   });
   const scheduler = createFairScheduler();
   let stopping = false;
@@ -130,6 +143,7 @@ export async function startOrderBookServer(deps: {
     const data = socket.getUserData();
     const { accountId, keyHash, terms, encoding, permit, integrityOption = '0' } = data;
     const integrity = integrityOption === '1';
+    bounds.onOpen(socket);
     const peer = createBookPeer({
       socket,
       accountId,
@@ -141,10 +155,17 @@ export async function startOrderBookServer(deps: {
       onSlow() {
         if (integrity) peer.sendControl(bookError('integrity_backpressure', 'The client reads too slowly.'));
       },
+      closingMs: limits.closingMs,
+      onClosing() {
+        closing.add(socket);
+        metrics.connections(sockets.size - closing.size);
+        data.connection?.close();
+        settle(peer);
+      },
     });
     data.peer = peer;
     sockets.set(socket, peer);
-    metrics.connections(sockets.size);
+    metrics.connections(sockets.size - closing.size);
     permit.onExcess(() => peer.end('connectionLimit'));
     if (integrityOption !== '0' && !integrity) {
       peer.sendControl(bookError('invalid_integrity_option', 'integrity is 0 or 1.'));
@@ -191,11 +212,8 @@ export async function startOrderBookServer(deps: {
   };
   const behavior = {
     maxPayloadLength: MAX_PAYLOAD_BYTES,
-    // Never reached: `peer` closes a connection at a lower bound.
-    maxBackpressure: 4 * limits.peer.maxBufferedBytes,
+    ...bounds.behavior,
     compression: uws.SHARED_COMPRESSOR,
-    idleTimeout: limits.idleTimeoutS,
-    sendPingsAutomatically: false,
     upgrade(response: HttpResponse, request: HttpRequest, context: Parameters<typeof admit>[2]) {
       const integrity = request.getQuery('integrity');
       if (integrity !== undefined && integrity !== '') integrityOptions.set(response, integrity);
@@ -206,17 +224,14 @@ export async function startOrderBookServer(deps: {
       seen(socket);
       socket.getUserData().connection?.receive(message, isBinary);
     },
+    drain: (socket: WebSocket<SocketData>) => socket.getUserData().peer?.onDrain(),
     pong: seen,
     ping: seen,
-    /** Missing in the library's types. A dropped message means that the bounds on buffered bytes do not hold. */
-    dropped() {
-      metrics.dropped();
-      logger.error('the socket library dropped a message');
-    },
     close(socket: WebSocket<SocketData>) {
       const { peer, connection, permit } = socket.getUserData();
       sockets.delete(socket);
-      metrics.connections(sockets.size);
+      closing.delete(socket);
+      metrics.connections(sockets.size - closing.size);
       permit.release();
       if (peer === null) return;
       peer.onClose();
@@ -256,7 +271,7 @@ export async function startOrderBookServer(deps: {
     throw error;
   });
 
-  let closing: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
   const closeOnce = async (): Promise<void> => {
     stopping = true;
     stopTimers();
@@ -271,8 +286,8 @@ export async function startOrderBookServer(deps: {
 
   return {
     port: listener.port,
-    connections: () => sockets.size,
+    connections: () => sockets.size - closing.size,
     flush,
-    close: () => (closing ??= closeOnce()),
+    close: () => (closed ??= closeOnce()),
   };
 }
