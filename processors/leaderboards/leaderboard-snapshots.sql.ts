@@ -1,6 +1,13 @@
 import { isComboSql, unrealizedPnlSql } from '../../schemas/primitives/positions.sql.js';
 import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.sql.js';
 
+/**
+ * Whether a position is in a token of the venue: ConditionalTokens accepts any ERC-20 token as collateral, so that anyone can send wallets any amount of
+ * worthless tokens. Such a token is never traded, and is not in `chain_tokens`, which has the tokens of the venue's collateral only.
+ */
+const isOfVenue = `(fills > 0 OR ${isComboSql('token_id')}
+          OR token_id IN (SELECT token_id FROM last_prices UNION ALL SELECT token_id FROM chain_tokens))`;
+
 /** Ranked wallets per metric: the deepest page offset that the API serves. */
 const MAX_RANKED_WALLETS = 10_000;
 
@@ -48,7 +55,7 @@ export const rankingsSnapshotSql = `INSERT INTO leaderboards
     SELECT list.1 AS board, fromUnixTimestamp64Milli(toInt64({taken_at:UInt64}), 'UTC') AS taken_at, toUInt32(rank) AS rank, found.2 AS wallet,
       ${sums}
     FROM (
-      ${listsOf('positions FINAL WHERE true', 'SELECT token_id FROM positions WHERE size > 0')}
+      ${listsOf(`positions FINAL WHERE ${isOfVenue}`, 'SELECT token_id FROM positions WHERE size > 0')}
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 
@@ -71,7 +78,7 @@ export const totalsSnapshotSql = `INSERT INTO venue_totals
       (SELECT count() FROM wallet_events FINAL WHERE kind = 'redemption') AS redemptions, uniqExact(p.wallet) AS wallets, count() AS positions,
       toInt64(sum(p.realized_pnl)) AS realized_pnl, toInt64(sumIf(p.realized_pnl, p.realized_pnl > 0)) AS gross_profit,
       toInt64(sumIf(p.realized_pnl, p.realized_pnl < 0)) AS gross_loss, (SELECT toUInt64(sum(usdc)) FROM hourly_volumes) AS volume
-    FROM (SELECT wallet, realized_pnl FROM positions FINAL) AS p`;
+    FROM (SELECT wallet, realized_pnl FROM positions FINAL WHERE ${isOfVenue}) AS p`;
 
 /** Positions per status in a snapshot of the largest positions. Statuses: open market, settled market, closed position. */
 const MAX_LARGEST_POSITIONS = 10_000;
@@ -88,7 +95,7 @@ export const largestPositionsSnapshotSql = `INSERT INTO largest_positions
       FROM (
         SELECT multiIf(p.size = 0, 'closed', p.token_id IN (SELECT token_id FROM token_settlements), 'redeemable', 'open') AS status,
           (bitNot(p.size), bitNot(p.bought_usdc), p.wallet, p.token_id, status, p.avg_price, p.realized_pnl) AS entry
-        FROM (SELECT wallet, token_id, size, avg_price, realized_pnl, bought_usdc FROM positions FINAL) AS p
+        FROM (SELECT wallet, token_id, size, avg_price, realized_pnl, bought_usdc FROM positions FINAL WHERE ${isOfVenue}) AS p
       )
     )
     ARRAY JOIN list AS found, arrayEnumerate(list) AS place`;

@@ -7,9 +7,21 @@ import {
 } from '../../processors/leaderboards/leaderboard-refresher.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { cursorWith, walkPages } from '../support/page-walk.js';
-import { dave, insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
+import { activityOf, dave, insertAccounts, insertVenueAccounts, tradeOf } from '../support/positions.js';
 import { address } from '../support/rows.js';
-import { alice, bob, carol, comboYes, insertVenue, rainNo, rainYes, snow, snowNo, snowYes } from '../support/venue.js';
+import {
+  alice,
+  bob,
+  carol,
+  comboYes,
+  insertVenue,
+  rain,
+  rainNo,
+  rainYes,
+  snow,
+  snowNo,
+  snowYes,
+} from '../support/venue.js';
 
 /** Snapshots expire by the engine's clock. */
 const NOW_S = Math.floor(Date.now() / 1000);
@@ -37,6 +49,33 @@ beforeAll(async () => {
     trade(carol, 104, 'BUY', 80, 10, comboYes),
     trade(carol, 107, 'SELL', 60, 30, comboYes),
   ]);
+  // Bob's No of rain comes from a split and was never traded: the chain sink writes both tokens of the split.
+  await api.clickhouse.insertRows(
+    'chain_tokens',
+    rain.tokenIds.map((token_id, outcome_index) => ({
+      token_id,
+      other_token_id: rain.tokenIds[1 - outcome_index],
+      condition_id: rain.conditionId,
+      outcome_index,
+      neg_risk: false,
+      _offset: 1,
+    })),
+  );
+  // Tokens of a worthless collateral that somebody sent to a wallet: they are on no list, nor in any total.
+  await insertAccounts(
+    api.clickhouse,
+    Array.from({ length: 20 }, (_, n) =>
+      activityOf({
+        wallet: address(0xee),
+        block_number: 108,
+        log_index: n,
+        action: 'RECEIVE',
+        subject: address(0xef),
+        tokens: [String(2n ** 255n + BigInt(n))],
+        amounts: [2n ** 61n],
+      }),
+    ),
+  );
 }, 60_000);
 afterAll(() => api.stop());
 

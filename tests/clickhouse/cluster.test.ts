@@ -268,8 +268,8 @@ describe('the cluster schema on the engine', () => {
 
   it('the leaderboard snapshots aggregate all shards', async () => {
     await run(
-      `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, version)
-       SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1 FROM numbers(30)`,
+      `INSERT INTO positions (wallet, token_id, size, avg_price, realized_pnl, fills, version)
+       SELECT concat('w', toString(number % 3)), 1000 + number, number, 0.5, number, 1, 1 FROM numbers(30)`,
     );
     for (const snapshot of [rankingsSnapshotSql, totalsSnapshotSql, largestPositionsSnapshotSql])
       await run(
