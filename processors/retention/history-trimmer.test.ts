@@ -11,7 +11,7 @@ const NOW = 100.5 * DAY_MS;
 const topic = topics.chainFinal;
 
 /** A log with one record per day from day 0 to 99 in partition 0, at the offset of its day; partition 1 is empty. */
-function setUp(days = 30) {
+function setUp(days = 30, nowMs = NOW) {
   const starts = [0, 0];
   const log = {
     partitions: async () => starts.length,
@@ -19,6 +19,8 @@ function setUp(days = 30) {
       earliest: starts[partition] as number,
       next: partition === 0 ? 100 : 0,
     }),
+    lastRecord: async (_topic: string, partition: number) =>
+      partition === 0 ? { offset: 99, key: '', value: null, timestampMs: 99 * DAY_MS } : null,
     offsetForTimestamp: async (_topic: string, partition: number, timestampMs: number) =>
       partition === 0 ? Math.ceil(timestampMs / DAY_MS) : 0,
     deleteBefore: async (_topic: string, partition: number, offset: number) => {
@@ -39,7 +41,7 @@ function setUp(days = 30) {
     },
     logger: silentLogger(),
     metrics,
-    nowMs: () => NOW,
+    nowMs: () => nowMs,
     everyMs: 1,
     marginRecords: 5,
   });
@@ -69,6 +71,14 @@ it('history trimmer deletes the records of days before the retained ones at the 
   ]);
   await trimmer.trimOnce();
   expect(earliest()).toBe(70);
+});
+
+it('history trimmer with a clock that is a year ahead deletes as two days after the newest record', async () => {
+  const { trimmer, earliest } = setUp(30, NOW + 365 * DAY_MS);
+  await trimmer.trimOnce();
+  await trimmer.trimOnce();
+  // The newest record is of day 99.
+  expect(earliest()).toBe(71);
 });
 
 it('history trimmer deletes nothing that the slowest reader needs, now or at the pass before, nor the margin before it', async () => {

@@ -21,13 +21,16 @@ const EVERY_MS = 600_000;
  * chain.final, from which ingest resumes.
  */
 const MARGIN_RECORDS = 10_000;
+/** Sources of raw topics that are silent for longer stop the deletion until they write again. */
+const MAX_SILENCE_MS = 2 * DAY_MS;
 
 /**
  * Deletes raw history that is older than `days` complete UTC days from the log and from the table `ticks`. A record is deleted only once every reader has passed
- * it by the margin, and did so at the previous call too, whatever its age: so history that is loaded at its true, old times reaches the tables first.
+ * it by the margin, and did so at the previous call too, whatever its age: so history that is loaded at its true, old times reaches the tables first. The present is
+ * at most two days after the newest record: a clock that runs ahead must not delete what cannot be read again.
  */
 export function createHistoryTrimmer(options: {
-  log: Pick<Log, 'partitions' | 'bounds' | 'offsetForTimestamp' | 'deleteBefore'>;
+  log: Pick<Log, 'partitions' | 'bounds' | 'lastRecord' | 'offsetForTimestamp' | 'deleteBefore'>;
   days: number;
   rawTopics: readonly RawTopic[];
   /** Deletes the rows whose records the log has deleted. */
@@ -62,10 +65,14 @@ export function createHistoryTrimmer(options: {
   };
 
   const trimOnce = async (): Promise<void> => {
-    const cutoffMs = Math.floor(nowMs() / DAY_MS - days) * DAY_MS;
+    const partitions: (readonly [RawTopic, partition: number])[] = [];
     for (const rawTopic of rawTopics)
-      for (const partition of await partitionsOf(log, rawTopic.topic))
-        await trimPartition(rawTopic, partition, cutoffMs);
+      for (const partition of await partitionsOf(log, rawTopic.topic)) partitions.push([rawTopic, partition]);
+    let newestMs = 0;
+    for (const [{ topic }, partition] of partitions)
+      newestMs = Math.max(newestMs, (await log.lastRecord(topic.name, partition))?.timestampMs ?? 0);
+    const cutoffMs = Math.floor(Math.min(nowMs(), newestMs + MAX_SILENCE_MS) / DAY_MS - days) * DAY_MS;
+    for (const [rawTopic, partition] of partitions) await trimPartition(rawTopic, partition, cutoffMs);
     await deleteTickRows();
   };
 
