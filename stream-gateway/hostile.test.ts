@@ -206,7 +206,7 @@ describe('hostile connections', () => {
 
   it('that are half open are closed and removed after the liveness time', async () => {
     let nowMs = 1_000_000;
-    const started = await gateway({ nowMs: () => nowMs, limits: { heartbeatMs: 20, livenessMs: 1_000 } });
+    const started = await gateway({ monotonicMs: () => nowMs, limits: { heartbeatMs: 20, livenessMs: 1_000 } });
     const socket = await rawSocket(started.server.port);
     socket.write(handshake());
     await once(socket, 'data');

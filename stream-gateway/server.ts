@@ -83,9 +83,12 @@ export async function startGatewayServer(deps: {
   metrics: Metrics;
   logger: Logger;
   nowMs?: () => number;
+  /** Clock of the liveness rule, which no step of the system's clock may move. */
+  monotonicMs?: () => number;
   limits?: Partial<GatewayLimits>;
 }): Promise<GatewayServer> {
-  const { meter, recent, history, logger, nowMs = Date.now, epoch = () => null } = deps;
+  const { meter, recent, history, logger } = deps;
+  const { nowMs = Date.now, monotonicMs = () => performance.now(), epoch = () => null } = deps;
   const limits: GatewayLimits = { ...defaultGatewayLimits, ...deps.limits };
   const sockets = new Map<WebSocket<SocketData>, Peer>();
   /** Those of `sockets` that are being closed, but whose clients have to read what is buffered first. */
@@ -131,10 +134,8 @@ export async function startGatewayServer(deps: {
     maxBackpressure: 3 * limits.peer.maxBufferedBytes + limits.maxSnapshotBytes,
     idleTimeoutS: limits.idleTimeoutS,
     maxUnreadBytes: limits.maxUnreadBytes,
-    onDropped() {
-      metrics.dropped();
-      logger.error('the socket library dropped a message');
-    },
+    onDropped: metrics.dropped,
+    logger,
   });
   let stopping = false;
 
@@ -153,7 +154,7 @@ export async function startGatewayServer(deps: {
     stopping: () => stopping,
     nowMs,
     accept(response, client, [key, protocol, extensions], context) {
-      const data: SocketData = { ...client, peer: null, connection: null, lastSeenMs: nowMs() };
+      const data: SocketData = { ...client, peer: null, connection: null, lastSeenMs: monotonicMs() };
       lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
     },
     onRejected: metrics.rejected,
@@ -165,8 +166,8 @@ export async function startGatewayServer(deps: {
     send(socket) {
       const { peer, connection, lastSeenMs } = socket.getUserData();
       if (peer === null || peer.closed) return;
+      if (monotonicMs() - lastSeenMs > limits.livenessMs) return peer.end('liveness');
       const now = nowMs();
-      if (now - lastSeenMs > limits.livenessMs) return peer.end('liveness');
       const freshness = sources.freshness(now);
       const shown = freshness.length === 0 ? {} : { sources: freshness };
       peer.heartbeat(JSON.stringify({ type: 'heartbeat', ts: now, ...connection?.position(), ...shown }));
@@ -174,7 +175,7 @@ export async function startGatewayServer(deps: {
   });
 
   const seen = (socket: WebSocket<SocketData>) => {
-    socket.getUserData().lastSeenMs = nowMs();
+    socket.getUserData().lastSeenMs = monotonicMs();
   };
   const behavior = {
     maxPayloadLength: MAX_MESSAGE_BYTES,

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js';
+import type { Logger } from '../infra/telemetry/logger.js';
 
 /** Every socket joins it: the library reports the end of the membership before it closes a socket. */
 const CLOSING_TOPIC = 'closing';
@@ -46,6 +47,7 @@ export function createSocketBounds(deps: {
   maxUnreadBytes: number;
   /** A message was dropped: the bounds of open connections do not hold. */
   onDropped: () => void;
+  logger: Logger;
 }): SocketBounds {
   const { maxBackpressure, maxUnreadBytes } = deps;
   let unreadBytes = 0;
@@ -83,7 +85,9 @@ export function createSocketBounds(deps: {
       idleTimeout: deps.idleTimeoutS,
       sendPingsAutomatically: false,
       dropped() {
-        if (!cutting) deps.onDropped();
+        if (cutting) return;
+        deps.onDropped();
+        deps.logger.error('the socket library dropped a message');
       },
       subscription(socket, topic, newCount, oldCount) {
         if (newCount > oldCount || Buffer.from(topic).toString() !== CLOSING_TOPIC) return;

@@ -96,7 +96,7 @@ describe.each(messages)('an unmasked text frame that is valid otherwise (%s)', (
   it('does not count as a sign of life: the connection is closed with 4408', async () => {
     let nowMs = 1_000_000;
     const { socket, received, isClosed } = await open({
-      nowMs: () => nowMs,
+      monotonicMs: () => nowMs,
       limits: { heartbeatMs: 20, livenessMs: 1_000 },
     });
     nowMs += 900;

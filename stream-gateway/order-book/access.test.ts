@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { get } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -56,8 +57,10 @@ describe('order-book socket', () => {
     let usedUp = false;
     let endHour: ((resetsAtMs: number) => void) | undefined;
     const clock = { ms: 1_000 };
+    let nowMs = 1_000;
     const { server, store } = await start({
-      nowMs: () => clock.ms,
+      nowMs: () => nowMs,
+      monotonicMs: () => clock.ms,
       limits: { tickMs: 20, pingMs: 20, livenessMs: 1_000 },
       termsOfKey: (keyHash) => terms.get(keyHash) ?? (terms.has(keyHash) ? null : plans.enterprise),
       usedUpUntil: () => (usedUp ? Date.UTC(2100, 0, 1) : null),
@@ -100,6 +103,9 @@ describe('order-book socket', () => {
     expect((await idle.closed).code).toBe(4402);
 
     const silent = await connectBookClient(server, { autoPong: false });
+    // A step of the system's clock closes no connection.
+    nowMs += 600_000;
+    for (let pings = 0; pings < 3; pings++) await once(silent.socket, 'ping');
     clock.ms += 1_001;
     expect((await silent.closed).code).toBe(4408);
   });

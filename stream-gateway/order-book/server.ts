@@ -32,6 +32,7 @@ interface SocketData extends AdmittedClient {
   readonly integrityOption: string | undefined;
   peer: BookPeer | null;
   connection: BookConnection | null;
+  /** By the monotonic clock. */
   lastSeenMs: number;
 }
 
@@ -70,10 +71,13 @@ export async function startOrderBookServer(deps: {
   bookMetrics?: OrderBookMetrics;
   logger: Logger;
   nowMs?: () => number;
+  /** Clock of the liveness rule, which no step of the system's clock may move. */
+  monotonicMs?: () => number;
   limits?: Partial<OrderBookLimits>;
 }): Promise<OrderBookServer> {
   const { store, namesOf, logger } = deps;
   const nowMs = deps.nowMs ?? Date.now;
+  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
   const limits: OrderBookLimits = { ...defaultOrderBookLimits, ...deps.limits };
   const sockets = new Map<WebSocket<SocketData>, BookPeer>();
   /** Those of `sockets` that are being closed, but whose clients have to read what is buffered first. */
@@ -103,10 +107,8 @@ export async function startOrderBookServer(deps: {
     maxBackpressure: 4 * limits.peer.maxBufferedBytes,
     idleTimeoutS: limits.idleTimeoutS,
     maxUnreadBytes: limits.maxUnreadBytes,
-    onDropped() {
-      metrics.dropped();
-      logger.error('the socket library dropped a message');
-    },
+    onDropped: metrics.dropped,
+    logger,
   });
   const scheduler = createFairScheduler();
   let stopping = false;
@@ -131,7 +133,7 @@ export async function startOrderBookServer(deps: {
         integrityOption: integrityOptions.get(response),
         peer: null,
         connection: null,
-        lastSeenMs: nowMs(),
+        lastSeenMs: monotonicMs(),
       };
       lateUpgrades.run(response, () => response.upgrade(data, key, protocol, extensions, context));
     },
@@ -208,7 +210,7 @@ export async function startOrderBookServer(deps: {
   };
 
   const seen = (socket: WebSocket<SocketData>) => {
-    socket.getUserData().lastSeenMs = nowMs();
+    socket.getUserData().lastSeenMs = monotonicMs();
   };
   const behavior = {
     maxPayloadLength: MAX_PAYLOAD_BYTES,
@@ -245,7 +247,7 @@ export async function startOrderBookServer(deps: {
   const ping = () => {
     for (const [socket, peer] of [...sockets]) {
       if (peer.closed) continue;
-      if (nowMs() - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
+      if (monotonicMs() - socket.getUserData().lastSeenMs > limits.livenessMs) peer.end('liveness');
       else peer.ping();
     }
   };
