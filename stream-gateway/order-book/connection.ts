@@ -49,6 +49,8 @@ export function createBookConnection(deps: {
   const { peer, integrity, subscription, nowMs } = deps;
   const rate = createMessageRate(nowMs);
   const sendError = (error: BookError) => peer.sendControl(error);
+  /** A subscription of all books may have none yet. */
+  const isSubscribed = () => subscription.firehose || subscription.size > 0;
 
   const endIfUsedUp = (): boolean => {
     const resetsAtMs = deps.usedUpUntil();
@@ -124,7 +126,7 @@ export function createBookConnection(deps: {
   };
 
   const resync = async (entries: readonly string[] | null) => {
-    if (subscription.size === 0)
+    if (!isSubscribed())
       return sendError(bookError('resync_not_subscribed', 'Nothing is subscribed: subscribe instead.'));
     if (subscription.sending)
       return sendError(
@@ -195,7 +197,7 @@ export function createBookConnection(deps: {
       peer.end('sessionUsedUp');
     },
     checkAllowance() {
-      if (subscription.size > 0) endIfUsedUp();
+      if (isSubscribed()) endIfUsedUp();
     },
     close() {
       queue.close();

@@ -175,6 +175,28 @@ describe('books of the order-book socket', () => {
   }, 60_000);
 });
 
+describe('a subscription of all books without a book yet', () => {
+  it('can be sent again, and ends when the allowance is used up', async () => {
+    let usedUp = false;
+    const { server } = await start({
+      limits: { tickMs: 20 },
+      usedUpUntil: () => (usedUp ? Date.UTC(2100, 0, 1) : null),
+    });
+    const client = await connectBookClient(server);
+    client.send({ action: 'subscribe', markets: ['*'] });
+    expect(await client.next()).toEqual({ type: 'subscribed', markets: 0, firehose: true });
+    expect(await client.next()).toEqual({ type: 'snapshots_done', total: 0 });
+    for (const markets of [{}, { markets: ['*'] }]) {
+      client.send({ action: 'resync', ...markets });
+      expect(await client.next()).toEqual({ type: 'resyncing', markets: 0 });
+      expect(await client.next()).toEqual({ type: 'snapshots_done', total: 0, reason: 'resync' });
+    }
+    usedUp = true;
+    expect(await client.next()).toMatchObject({ error: 'monthly_allowance_used_up' });
+    expect((await client.closed).code).toBe(4402);
+  });
+});
+
 describe('integrity', () => {
   it('is 0 or 1, has no firehose, and at most 500 tokens a connection and its bound a process', async () => {
     const { server, store } = await start({ limits: { integrityTokens: 3 } });
