@@ -132,9 +132,24 @@ export function createReplay(deps: {
     return { next: offset, paused };
   };
 
+  /** The event with a seq; null if it is no longer retained. */
+  const eventAt = async (seq: number): Promise<LiveEvent | null> => {
+    const event =
+      seq > recent.floorSeq
+        ? recent.at(recent.positionAfter(seq - 1))
+        : (await history.firstAt(await history.offsetAfter(seq - 1)))?.event;
+    return event?.seq === seq ? event : null;
+  };
+
   const pass = async (): Promise<void> => {
     cursor = Math.min(...waiting.map(({ deliveredFrom }) => deliveredFrom));
-    ends = createIntervalEndsWriter(createIntervalTracker(), () => undefined);
+    const tracker = createIntervalTracker();
+    ends = createIntervalEndsWriter(tracker, () => undefined);
+    if (waiting.some((subscription) => subscription.ends?.block === true)) {
+      // A block record or a retract just before the first event says that the next block is replayed from its start.
+      const before = await eventAt(cursor);
+      if (before?.kind === 'block' || before?.kind === 'retract') tracker.blockEnd(before);
+    }
     join();
     let offset: number | null = null;
     while (group.length > 0 && !peer.closed) {
