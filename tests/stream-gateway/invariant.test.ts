@@ -22,7 +22,7 @@ type Step =
   | { readonly do: 'flood'; readonly count: number }
   | { readonly do: 'update'; readonly client: number; readonly add: Items; readonly remove: Items }
   | { readonly do: 'stall' | 'read' | 'reconnect'; readonly client: number }
-  | { readonly do: 'restart' | 'replayed' };
+  | { readonly do: 'restart' | 'replayed' | 'caughtUp' };
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -56,6 +56,8 @@ const COMPLETE: [SubscribeRequest[], Step[]] = [
     { do: 'stall', client: 0 },
     { do: 'flood', count: 80 },
     { do: 'read', client: 0 },
+    // The frame skipped follows what was buffered; the restart must not come before it.
+    { do: 'caughtUp' },
     { do: 'update', client: 1, add: { wallets: ['0xbb'], tokens: [] }, remove: { wallets: ['0xaa'], tokens: [] } },
     {
       do: 'publish',
@@ -220,6 +222,7 @@ describe('a filtered stream', () => {
               else if (one.do === 'stall') at(one.client).stall();
               else if (one.do === 'read') at(one.client).resume();
               else if (one.do === 'replayed') for (const each of clients) await each.replayed();
+              else if (one.do === 'caughtUp') for (const each of clients) await each.caughtUp();
               else if (one.do === 'reconnect') {
                 at(one.client).disconnect();
                 await at(one.client).connect();
