@@ -3,10 +3,12 @@ import { MAX_LISTED_TOKENS, taggedTokens } from '../../schemas/primitives/tags.s
 
 /**
  * Whether a position is in a token of the venue: ConditionalTokens accepts any ERC-20 token as collateral, so that anyone can send wallets any amount of
- * worthless tokens. Such a token is never traded, and is not in `chain_tokens`, which has the tokens of the venue's collateral only.
+ * worthless tokens. Such a token is never traded, and is not in `chain_tokens`, which has the tokens of the venue's collateral only. The set in memory has only
+ * tokens that a wallet holds without having traded them: all tokens of the venue would be millions.
  */
 const isOfVenue = `(fills > 0 OR ${isComboSql('token_id')}
-          OR token_id IN (SELECT token_id FROM last_prices UNION ALL SELECT token_id FROM chain_tokens))`;
+          OR token_id IN (SELECT token_id FROM (SELECT token_id FROM last_prices UNION ALL SELECT token_id FROM chain_tokens)
+            WHERE token_id IN (SELECT token_id FROM positions WHERE fills = 0)))`;
 
 /** Ranked wallets per metric: the deepest page offset that the API serves. */
 const MAX_RANKED_WALLETS = 10_000;
