@@ -97,7 +97,7 @@ async function startExtraProcess(
   });
   const get = async (path: string) => {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${output.slice(-3000)}`);
-    return (await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5_000) })).text();
+    return (await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) })).text();
   };
   return {
     pid: () => child.pid as number,
