@@ -1,6 +1,6 @@
 import type { PlanTerms } from '../../schemas/plans.js';
 import { type CloseReason, closeReasons } from '../protocol/close-codes.js';
-import { type ClosableSocket, createGracefulClose } from './graceful-close.js';
+import { type ClosableSocket, createGracefulClose, type GracefulClose } from './graceful-close.js';
 import type { LiveEvent } from './live-event.js';
 import type { Encoding, NativeMember } from './native-topics.js';
 
@@ -103,7 +103,8 @@ export function createPeer(deps: {
 }): Peer {
   const { socket, encoding, limits, totals } = deps;
   const drainWaiters: (() => void)[] = [];
-  const closing = createGracefulClose(socket, deps.closingMs);
+  /** From the beginning of the close by the server. */
+  let closing: GracefulClose | null = null;
   let { terms } = deps;
   let closed = false;
   /** The library no longer has the socket. */
@@ -120,6 +121,7 @@ export function createPeer(deps: {
     if (closed) return;
     closed = true;
     const { code, reason } = closeReasons[why];
+    closing = createGracefulClose(socket, deps.closingMs);
     if (closing.begin(code, reason)) return;
     // Messages of topics that the library still has count as sent; the end of the subscriptions would drop them.
     socket.ping(PING_PAYLOAD);
@@ -127,7 +129,7 @@ export function createPeer(deps: {
     deps.onClosing();
   };
   const closeSlow = () => {
-    if (closed) return closing.cut();
+    if (closed) return closing?.cut();
     totals.slowCloses++;
     end('slowConsumer');
   };
@@ -243,13 +245,13 @@ export function createPeer(deps: {
     },
     end,
     onDrain() {
-      closing.onDrain();
+      closing?.onDrain();
       if (!gone && drainWaiters.length > 0 && socket.getBufferedAmount() <= limits.replayLowWaterBytes) wake();
     },
     onClose() {
       closed = true;
       gone = true;
-      closing.onClose();
+      closing?.onClose();
       wake();
     },
     takeUsage() {
