@@ -4,7 +4,7 @@ import { createCodec } from '../../schemas/codec.js';
 import { createMemoryLog } from '../oracle/testing/memory-log.js';
 import { createSourceStatus } from './source-status.js';
 
-it('source status writes a change soon after the clock was set back, and goes on with heartbeats', async () => {
+it('source status writes a change soon after the clock was set back, and continues its heartbeats', async () => {
   const log = createMemoryLog();
   let nowMs = Date.UTC(2027, 4, 22);
   const status = createSourceStatus({

@@ -32,5 +32,7 @@ export async function readResumePoint(
   plans: Pick<ChunkPlans, 'newest'>,
   journal: Pick<ChunkJournal, 'newest'>,
 ): Promise<ResumePoint> {
-  return resumePoint(await plans.newest(), await journal.newest());
+  // Plans precede their rows, so plans that are read later are never behind.
+  const recorded = await journal.newest();
+  return resumePoint(await plans.newest(), recorded);
 }

@@ -61,7 +61,7 @@ beforeAll(async () => {
       _offset: 1,
     })),
   );
-  // Tokens of a worthless collateral that somebody sent to a wallet: they are on no list, nor in any total.
+  // Tokens of a worthless collateral sent to a wallet: they are on no list, nor in any total.
   await insertAccounts(
     api.clickhouse,
     Array.from({ length: 20 }, (_, n) =>
