@@ -30,7 +30,7 @@ Copies records of the log LOG_URL to another log: to move between LMDB and Kafka
                  everything else follows from these
 
 Stop the processes of both logs first. A copied topic that is not compacted must have no records in the target.
-Exit codes: 0 copied, 64 wrong usage, 75 a log or registry does not respond, 78 a topic of the target has records, or the log has lost its oldest records.`;
+Exit codes: 0 copied, 64 wrong usage, 75 a log or registry does not respond, or a process of a log runs, 78 a topic of the target has records, or the log has lost its oldest records.`;
 
 /** Throws UsageError for anything that is not described in the usage text. */
 export function parseCopyArguments(args: readonly string[]): CopyArguments {

@@ -1,7 +1,9 @@
 import { runCommandLine, UsageError } from '../command-line.js';
 import { loadConfig } from '../config/config.js';
-import { openEventLog } from '../registry/open-event-log.js';
-import { createLogger } from '../telemetry/logger.js';
+import { RetryableError } from '../errors.js';
+import { readLiveMembers } from '../membership/membership.js';
+import { type EventLog, openEventLog } from '../registry/open-event-log.js';
+import { createLogger, type Logger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { parseCopyArguments, usageText } from './arguments.js';
 import { copyTopic, requireCopyable } from './copy-topic.js';
@@ -9,6 +11,20 @@ import { copyTopic, requireCopyable } from './copy-topic.js';
 const PROGRESS_MS = 2_000;
 /** Unreadable records that are printed, per topic. */
 const MAX_PRINTED = 10;
+
+/** Roles of the processes that write what is copied. */
+const WRITERS = ['ingest', 'processors', 'stream'];
+
+/** Throws RetryableError while a process writes to the log: what it writes meanwhile would be in one of the two logs only. */
+async function requireStopped(name: string, { log, codec }: EventLog, logger: Logger): Promise<void> {
+  for (const role of WRITERS) {
+    const members = await readLiveMembers({ log, codec, logger, role });
+    if (members.length > 0)
+      throw new RetryableError(
+        `Stop all processes first, then wait ten seconds; ${role} of ${name}: ${members.join(', ')}`,
+      );
+  }
+}
 
 /** `npm run copy-log`: records of one log to another. */
 async function main(args: readonly string[]): Promise<void> {
@@ -24,6 +40,8 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     const target = await open(targetConfig);
     try {
+      await requireStopped(config.logUrl, source, logger);
+      await requireStopped(to, target, logger);
       for (const topic of topics) await requireCopyable(topic, source, target);
       for (const topic of topics) {
         let [reportedMs, printed] = [performance.now(), 0];

@@ -148,5 +148,16 @@ describe('npm run copy-log', () => {
     expect(await run('--to', urlOf('to'), 'accounts.state')).toMatchObject({ code: 0 });
     expect(await run('--to', urlOf('from'))).toMatchObject({ code: 64 });
     expect(await run('--to', 'redis://x')).toMatchObject({ code: 78 });
+
+    const log = await openLog(urlOf('to'), { logger: silentLogger() });
+    const at_ms = Date.now();
+    const member = { role: 'ingest', member: 'host:1', state: 'alive', at_ms } as const;
+    await log.append(topics.members.name, [
+      { key: 'ingest/host:1', value: codec.encode('member', member), timestampMs: at_ms },
+    ]);
+    await log.close();
+    const running = await run('--to', urlOf('to'), 'accounts.state');
+    expect(running).toMatchObject({ code: 75, out: '' });
+    expect(running.err).toMatch(/^Stop all processes first.* ingest of lmdb:.*: host:1/);
   });
 });
