@@ -225,7 +225,7 @@ describe('hostile connections', () => {
     await stillServes(started, 1);
     const closed = Promise.all(idle.map((socket) => once(socket.resume(), 'close')));
     await closed;
-  }, 40_000);
+  });
 
   it('that disconnect while they wait for admission release their permit', async () => {
     const pendingAdmissions: ((admitted: AdmissionResult) => void)[] = [];

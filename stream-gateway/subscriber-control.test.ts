@@ -203,7 +203,6 @@ describe('a slow reader with on_slow skip', () => {
       expect(seqs().slice(before)).toEqual(missing);
       expectDocumented(one.frames.filter(({ type }) => type !== 'trade'));
     },
-    60_000,
   );
 
   it('is closed if one of its subscriptions does not skip', async () => {
@@ -225,7 +224,7 @@ describe('a slow reader with on_slow skip', () => {
     let code = await closeCode(1);
     for (let attempt = 2; code === 1006 && attempt <= 4; attempt++) code = await closeCode(attempt);
     expect(code).toBe(1013);
-  }, 60_000);
+  });
 });
 
 describe('ends of blocks and windows', () => {

@@ -172,7 +172,7 @@ describe('books of the order-book socket', () => {
     expect((await slow.closed).code).toBeOneOf([1006, 1013]);
     expect(other.socket.readyState).toBe(other.socket.OPEN);
     other.verify();
-  }, 60_000);
+  });
 });
 
 describe('a subscription of all books without a book yet', () => {

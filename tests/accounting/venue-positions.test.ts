@@ -104,7 +104,7 @@ beforeAll(async () => {
     }
     next = range.toBlock + 1;
   }
-}, 120_000);
+});
 
 const marketOf = new Map(recording.markets.map((market) => [market.slug, market]));
 const holdingOf = (slug: string, outcome: number): Holding => {

@@ -9,7 +9,7 @@ const range = (from: number, count: number) => Array.from({ length: count }, (_,
 let api: ApiHarness;
 beforeAll(async () => {
   api = await startApi({ nowMs: Date.UTC(2027, 4, 22) });
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 /** Sends a request 5 s after the one before. */

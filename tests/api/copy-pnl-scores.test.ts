@@ -10,7 +10,7 @@ const iso = (seconds: number) => new Date(seconds * 1000).toISOString();
 let api: ApiHarness;
 beforeAll(async () => {
   api = await startApi({ nowMs: NOW_MS });
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 /** A request 5 s after the one before. */
@@ -166,7 +166,7 @@ describe('GET /v2/copy-pnl/leaderboard', () => {
     await failure(9, 'timeout_180s', NOW_S - 700);
     // A wallet with scores keeps its rank if its last refresh failed.
     await failure(6, 'timeout_180s', NOW_S - 10);
-  }, 60_000);
+  });
 
   it('has the documented keys in their order', async () => {
     const board = await get('leaderboard?period=60d&sort_by=actual_pnl_usdc&limit=1&offset=1', key);
@@ -322,4 +322,4 @@ it('snapshot and leaderboard read the scores of the pool, not those of 100,000 w
   const before = await selectedRows();
   await api.clickhouse.query('SELECT max(actual) AS most FROM copy_scores');
   expect((await selectedRows()) - before).toBeGreaterThan(600_000);
-}, 60_000);
+});

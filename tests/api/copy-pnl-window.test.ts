@@ -65,7 +65,7 @@ beforeAll(async () => {
     fillRow({ ...later, block: 5_002, timestampS: bought + 61, usdc: usd(0.9), shares: usd(1) }),
     fillRow({ ...later, block: 5_003, timestampS: more + 70, usdc: usd(13), shares: usd(20) }),
   ]);
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 /** A request with a key of its own, so that the limit per key is not reached. */

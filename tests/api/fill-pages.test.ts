@@ -73,7 +73,7 @@ beforeAll(async () => {
     nowMs,
     cachedMarkets: 1_000,
   });
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 const choice = <V>(...values: V[]) => fc.constantFrom(...values);

@@ -157,7 +157,7 @@ describe.each([5, Date.now() % 1_000_000])('open interest of history %i', (seed)
       markets.reduce((sum, { truth }) => sum + truth, 0),
       5,
     );
-  }, 120_000);
+  });
 
   it('is null if blocks are missing after the preparation, and exact for a market prepared after the gap', async () => {
     const { markets, all } = await answersOf(true);
@@ -168,5 +168,5 @@ describe.each([5, Date.now() % 1_000_000])('open interest of history %i', (seed)
       if (viewed !== undefined) expect(viewed, `market ${n}`).toBe(open_interest_usdc);
     });
     expect(all).toMatchObject({ complete: false, open_interest_usdc: null });
-  }, 120_000);
+  });
 });

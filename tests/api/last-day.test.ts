@@ -68,7 +68,7 @@ beforeAll(async () => {
       fill(1, '999', 5, { taker: carol }),
     ].map(fillRow),
   );
-}, 60_000);
+});
 afterAll(() => api.stop());
 
 it('/v3/markets/trending sums the matches of the last 24 hours per market, largest first', async () => {

@@ -37,7 +37,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
       metrics: createMetrics({ process: 'test', defaults: false }),
       nowMs: Date.now,
     }).refresh();
-  }, 120_000);
+  });
   afterAll(() => world.api.stop());
 
   const holdersOf = (tokens: readonly string[]) =>
@@ -91,7 +91,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
         }
       }
     }
-  }, 120_000);
+  });
 
   it('holders of a token, named or not', async () => {
     for (const [token] of world.expectations) {
@@ -105,7 +105,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
         wanted.map((row) => [row.wallet, row.total_pnl]).sort(),
       );
     }
-  }, 60_000);
+  });
 
   it('top traders and trades of a market on v1', async () => {
     for (const market of named) {
@@ -142,7 +142,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
         near(trades[0]?.size, usd(last.shares - last.fee_shares), condition);
       }
     }
-  }, 60_000);
+  });
 
   const expectTokenFields = (row: Row, token: string, what: string) => {
     const truth = world.expectations.get(token);
@@ -204,7 +204,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
       }
     }
     expect(listed).toBeGreaterThan(world.trades.length);
-  }, 120_000);
+  });
 
   it('candles and volumes of a token in every API group', async () => {
     const isMatch = (trade: Trade) => !trade.is_taker_order;
@@ -258,7 +258,7 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
       near(all.volume_usdc, usd(sumOf(matches, ({ usdc }) => usdc)), `v2 volume ${token}`);
       expect(all.total_trades, token).toBe(matches.length);
     }
-  }, 120_000);
+  });
 
   it('open interest is the collateral on chain if the history is complete, else null', async () => {
     for (const market of named) {
@@ -326,5 +326,5 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
       near(row.net_pnl, total(own, 'realized_pnl'), `tag ${row.wallet}`);
       expect(row.position_count).toBe(own.length);
     }
-  }, 60_000);
+  });
 });

@@ -23,7 +23,7 @@ let api: ApiHarness;
 
 beforeAll(async () => {
   api = await startApi({ nowMs: T * 1000 });
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 const tables = [

@@ -167,7 +167,7 @@ beforeAll(async () => {
     await rankingsGrow();
   }
   await refresher.refresh();
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 /** What happens between the pages, and requests, by route. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   await insertVenue();
   await insertLarge();
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 // Wallets of many positions: one share of each token for 0.40 USD, bought within the hour from T on; quotes of 0.50 now.

@@ -8,7 +8,7 @@ let key: string;
 beforeAll(async () => {
   api = await startApi({ nowMs: 1_790_000_000_000 });
   key = await api.key('enterprise');
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 const UNKNOWN = 'zzz';

@@ -29,7 +29,7 @@ beforeAll(async () => {
     .sample(naivePost, { numRuns: POSTS, seed: 7 })
     .map((post, i) => ({ ...post, id: String(90 + i), body: JSON.stringify({ id: String(90 + i) }) }));
   await store(posts);
-}, 60_000);
+});
 afterAll(() => api?.stop());
 
 describe('stored posts', () => {

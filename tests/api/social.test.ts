@@ -42,7 +42,7 @@ beforeAll(async () => {
         },
       }),
   });
-}, 60_000);
+});
 afterAll(async () => {
   await api?.stop();
   await fake?.close();

@@ -27,7 +27,7 @@ beforeAll(async () => {
     "INSERT INTO blocks (block_number, timestamp, _offset) SELECT 100 + number, toDateTime('2026-03-01 00:00:00', 'UTC') + number * 60, number FROM numbers(2880)",
   );
   key = await api.key('enterprise');
-}, 60_000);
+});
 afterAll(() => api.stop());
 
 const post = (body: unknown, rawKey: string | null = key, headers: Record<string, string> = {}) =>
@@ -108,7 +108,7 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     for (const { sql } of exampleQueries) statuses.push([sql, (await post({ sql })).status]);
     expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
     api.clock.nowMs += 60_000;
-  }, 60_000);
+  });
 
   it('returns at most max_rows rows, and limits the result only', async () => {
     const {
@@ -225,7 +225,7 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     expect(await code('SELECT number FROM numbers(1000001)')).toEqual([400, 396]);
     expect(await code('SELECT length(groupArray(number)) FROM numbers(100000000)')).toEqual([400, 241]);
     expect(await heavyCount()).toBe(0);
-  }, 60_000);
+  });
 
   it('kills a statement when its client closes the connection, and frees its permit', async () => {
     const own = await api.key('growth');
@@ -259,7 +259,7 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     const limited = await post({ sql: 'SELECT 1' }, own);
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '60']);
     api.clock.nowMs += 60_000;
-  }, 60_000);
+  });
 
   it('meters statements like other requests', async () => {
     const from = api.metered.length;

@@ -28,7 +28,7 @@ describe.each(agreementSeeds)('endpoints agree on a token, world %i', (seed) => 
   beforeAll(async () => {
     world = await startAgreementWorld(seed);
     ({ api, key, expectations, trades: tradesOfWorld } = world);
-  }, 120_000);
+  });
   afterAll(() => api.stop());
 
   it('counts the kinds of tokens', () => {
@@ -158,7 +158,7 @@ describe.each(agreementSeeds)('endpoints agree on a token, world %i', (seed) => 
       }
     }
     expect(found).toBeGreaterThan(20);
-  }, 120_000);
+  });
 
   it('past and current PnL of a wallet in settled markets that the catalogue lacks', async () => {
     const wallet = `0x${'5e'.repeat(20)}`;

@@ -56,7 +56,7 @@ beforeAll(async () => {
   const nowMs = () => (T + HOLDERS) * 1000;
   const tables = createClickHouseTables(engine.client);
   readers = createReaders({ tables, cache: createResponseCache({ nowMs }), nowMs, cachedMarkets: 1_000 });
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 function decimal18(text: string): bigint {

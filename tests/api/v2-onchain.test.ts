@@ -423,7 +423,7 @@ describe('/v2/onchain pages while rows arrive', () => {
       }),
       { numRuns: 3 },
     );
-  }, 120_000);
+  });
 
   it('of events neither overlap nor skip', async () => {
     const own = walletEvents

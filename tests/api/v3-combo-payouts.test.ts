@@ -59,7 +59,7 @@ beforeAll(async () => {
     logged(ivy, 120, 8, 400, ['1']),
     logged(kate, 120, 7, 400, ['1']),
   ]);
-}, 60_000);
+});
 afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;

@@ -257,7 +257,7 @@ it('/v3/combos pages list each event once while events arrive at the end and in 
   expect(listed.slice(-2)).toEqual(markets);
   const pages = await walkPages<Page>(get, 'markets?limit=1', arrive);
   expect(pages.flatMap((page) => page.markets.map((row) => row.condition_id))).toEqual(listed);
-}, 60_000);
+});
 
 it('/v3/combos status is closed once the positions are settled', async () => {
   await api.clickhouse.command(`INSERT INTO token_settlements (token_id, condition_id, outcome_index, numerator, denominator, timestamp, _offset)

@@ -76,7 +76,7 @@ beforeAll(async () => {
       }),
     ),
   );
-}, 60_000);
+});
 afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;
@@ -408,7 +408,7 @@ it('leaderboard pages by cursor read the snapshot of the first page while new on
     },
   });
   expect((await get('limit=1')).leaderboard).toHaveLength(1);
-}, 60_000);
+});
 
 it('/clobv2/positions pages read the snapshot of the first page and return its age', async () => {
   api.clock.nowMs += 90_000;

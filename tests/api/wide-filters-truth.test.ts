@@ -151,7 +151,7 @@ beforeAll(async () => {
       }),
     ),
   );
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 async function checkPositions(query: string, chosen: readonly Deal[]): Promise<void> {

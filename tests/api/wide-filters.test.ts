@@ -82,7 +82,7 @@ beforeAll(async () => {
       }),
     ),
   );
-}, 120_000);
+});
 afterAll(() => api.stop());
 
 type Row = Record<string, unknown>;

@@ -223,7 +223,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await expect.poll(why).toBe('');
     expect(complaints).toEqual([]);
     await page.close();
-  }, 90_000);
+  });
 
   it('has no finding of axe and no sideways scrolling, wide and narrow, light and dark', async () => {
     for (const [width, colorScheme] of LOOKS) {
@@ -236,7 +236,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
       expect([what, await page.evaluate('document.documentElement.scrollWidth <= innerWidth')]).toEqual([what, true]);
       await page.close();
     }
-  }, 60_000);
+  });
 
   it('shows equivalent code in JavaScript, Python and curl, all of which work', async () => {
     const { page, complaints } = await open();

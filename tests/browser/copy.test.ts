@@ -123,5 +123,5 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await page.evaluate(CONTRASTS)).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 });

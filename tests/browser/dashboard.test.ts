@@ -164,7 +164,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await keyRows(page).getByText('after the loss').waitFor();
     expect(complaints.splice(0).filter((text) => !/status of 409/.test(text))).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 
   it('shows a new key also when the list of keys cannot be read then', async () => {
     const page = await open('/dashboard');
@@ -191,7 +191,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     expect(await keyRows(page).first().locator('td').nth(1).textContent()).not.toBe(before);
     expect(complaints.splice(0).filter((text) => !/ERR_FAILED/.test(text))).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 
   it('sends nothing, and puts no password into the address, before its scripts have loaded', async () => {
     const page = await context.newPage();
@@ -244,7 +244,7 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
           await page.close();
         }
     expect(complaints.splice(0)).toEqual([]);
-  }, 120_000);
+  });
 
   it('sets a password, signs out and in with it, resets it, and deletes the account', async () => {
     const page = await open('/dashboard');
@@ -297,5 +297,5 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.waitForURL('**/dashboard/sign-in');
     expect(complaints.splice(0).filter((text) => !/status of 400/.test(text))).toEqual([]);
     await page.close();
-  }, 120_000);
+  });
 });

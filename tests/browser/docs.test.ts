@@ -77,7 +77,6 @@ describe.skipIf(missing !== null)('documents in a browser', () => {
       }
       expect(complaints.splice(0)).toEqual([]);
     },
-    60_000,
   );
 
   it('the reference has no finding of axe and no sideways scrolling, with an operation open, light and dark', async () => {

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('/app while the history loads', () => {
     loading = all({ state: 'empty', percent: 0 });
     api = await startApi({ nowMs: Date.now(), progress: () => loading });
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
@@ -56,5 +56,5 @@ describe.skipIf(missing !== null)('/app while the history loads', () => {
     expect(await box.isVisible()).toBe(false);
     expect(errors).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 });

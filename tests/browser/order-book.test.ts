@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('order book of the market page', () => {
     key = await api.key('growth');
     await insertVenue(api.clickhouse);
     browser = await startBrowser();
-  }, 120_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();

@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     await insertVenue(api.clickhouse);
     key = await api.key('enterprise');
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     expect(await page.getByLabel('As', { exact: true }).isDisabled()).toBe(true);
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it('downloads all rows as CSV and Parquet, and says when the table has not all of them', async () => {
     const page = await open();
@@ -115,7 +115,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     }
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it('shares a query by its address, which another tab opens with its own key and does not run', async () => {
     const page = await open();
@@ -141,7 +141,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     await both.close();
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it('completes views and columns, and inserts them from the tree', async () => {
     const page = await open();
@@ -165,7 +165,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     await soon(() => text(page)).toBe('SELECT longest_gap_s');
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it("shows the engine's message and its position, cancels, and keeps queries", async () => {
     const page = await open();
@@ -205,7 +205,7 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     await soon(() => page.getByRole('button', { name: 'mine', exact: true }).count()).toBe(0);
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it('says to a key of the free plan that it needs a paid one', async () => {
     const page = await open({ fragment: `#key=${await api.key('free')}` });
@@ -213,26 +213,22 @@ describe.skipIf(missing !== null)('/sql in a browser', () => {
     await page.locator('#message').getByText('This endpoint requires a paid plan').waitFor();
     await page.close();
     complaints.splice(0);
-  }, 60_000);
+  });
 
-  it.each(LOOKS)(
-    'is readable at %i px, %s',
-    async (width, colorScheme) => {
-      const page = await open({ width, colorScheme });
-      await page.getByRole('button', { name: 'How much was traded per day?' }).click();
-      await soon(() => cells(page)).not.toEqual([]);
-      await soon(() => page.locator('[aria-busy]').count()).toBe(0);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      expect(await page.evaluate(CONTRASTS)).toEqual([]);
-      expect(await axeFindings(page)).toEqual([]);
-      await page.getByLabel('Chart', { exact: true }).check();
-      await page.locator('#chart-box canvas').first().waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      await page.close();
-      expect(complaints.splice(0)).toEqual([]);
-    },
-    60_000,
-  );
+  it.each(LOOKS)('is readable at %i px, %s', async (width, colorScheme) => {
+    const page = await open({ width, colorScheme });
+    await page.getByRole('button', { name: 'How much was traded per day?' }).click();
+    await soon(() => cells(page)).not.toEqual([]);
+    await soon(() => page.locator('[aria-busy]').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await page.evaluate(CONTRASTS)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel('Chart', { exact: true }).check();
+    await page.locator('#chart-box canvas').first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    await page.close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
 
   it('has no inline script but the import map that its policy names', async () => {
     const response = await fetch(`${api.url}/sql`);

@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
       `INSERT INTO blocks (block_number, timestamp, _offset) SELECT 100 + number, toDateTime('2026-03-01 00:00:00', 'UTC') + number * 60, number FROM numbers(2880) WHERE number < 1440 OR number >= 1500`,
     );
     browser = await startBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
@@ -93,7 +93,7 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     await soon(() => page.locator('#overall').textContent()).toBe('All sources are current.');
     await page.close();
     expect(complaints.splice(0)).toEqual([]);
-  }, 60_000);
+  });
 
   it('says that the API does not respond, and recovers', async () => {
     const page = await open();
@@ -104,23 +104,19 @@ describe.skipIf(missing !== null)('/status in a browser', () => {
     await soon(() => page.locator('#overall').textContent()).toBe('All sources are current.');
     await page.close();
     complaints.splice(0);
-  }, 60_000);
+  });
 
   it.each([
     [1440, 'light'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)(
-    'is readable at %i px, %s',
-    async (width, colorScheme) => {
-      const page = await open({ width, colorScheme });
-      await soon(() => page.locator('button.day').count()).toBeGreaterThan(1);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-      expect(await page.evaluate(CONTRASTS)).toEqual([]);
-      expect(await axeFindings(page)).toEqual([]);
-      await page.close();
-      expect(complaints.splice(0)).toEqual([]);
-    },
-    60_000,
-  );
+  ] as const)('is readable at %i px, %s', async (width, colorScheme) => {
+    const page = await open({ width, colorScheme });
+    await soon(() => page.locator('button.day').count()).toBeGreaterThan(1);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    expect(await page.evaluate(CONTRASTS)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
 });

@@ -78,7 +78,7 @@ beforeAll(async () => {
     ...[`'${secretFile}'`, `'${newFile}'`, `'${listener}/x'`],
   ];
   known = escapeAttempts(world.targets);
-}, 60_000);
+});
 afterAll(() => world.stop());
 
 /** Problems of a response: status 0 or 5xx, or text that must not be readable. */
@@ -207,4 +207,4 @@ test('bytes that are no HTTP only close the connection', async () => {
     { numRuns: 50 },
   );
   expect(await world.send({ body: 'SELECT count() FROM trades' })).toEqual({ status: 200, text: '3\n' });
-}, 60_000);
+});

@@ -22,7 +22,7 @@ export function describeCompose(imagesOf: () => Images): void {
       system = await createComposeSystem(imagesOf());
       await system.up();
     }, REFERENCE_RUN_TIMEOUT_MS + 600_000);
-    afterAll(() => system?.dispose(), 120_000);
+    afterAll(() => system?.dispose());
 
     const expectTruth = async () => {
       await untilTablesComplete(system);

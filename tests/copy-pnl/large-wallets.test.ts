@@ -19,7 +19,7 @@ beforeAll(async () => {
     await engine.client.command(`INSERT INTO wallet_activity (wallet, timestamp, block_number, log_index, id, action, tokens, amounts, shares, usdc, _offset)
           SELECT '${wallet}', ${NOW_S - 3 * DAY_S} + intDiv(number, 10), number, 0, toString(number), 'BUY', [number % 1000], [1000000], 1000000, 500000, number
           FROM numbers(${from}, 50000)`);
-}, 120_000);
+});
 afterAll(() => engine?.stop());
 
 describe('createScoreReader for a large wallet', () => {
@@ -33,7 +33,7 @@ describe('createScoreReader for a large wallet', () => {
     const whole = await createScoreReader({ tables, ...unlimited }).score(wallet, window, options);
     expect(whole.partial).toBe(false);
     expect(whole.cash).toMatchObject({ rows: '200000', bought: '100000000000' });
-  }, 120_000);
+  });
 
   it('reads each row of a large wallet once, not once per page', async () => {
     await engine.client.command('OPTIMIZE TABLE wallet_activity FINAL');
@@ -64,7 +64,7 @@ describe('createScoreReader for a large wallet', () => {
     // 200,000 for the cash, and each page its 10,000 rows and the rest of a block.
     expect(read).toBeGreaterThanOrEqual(2 * rows);
     expect(read).toBeLessThan(1_200_000);
-  }, 120_000);
+  });
 });
 
 describe('copierSql', () => {
@@ -85,5 +85,5 @@ describe('copierSql', () => {
       settings: { max_memory_usage: '60000000', max_threads: 1 },
     });
     expect(days).toMatchObject([{ actual: '-400000', cash: '-5000010000', without_next_fill: '0' }]);
-  }, 120_000);
+  });
 });

@@ -23,7 +23,7 @@ interface ScoreRow {
 let engine: TestClickHouse;
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 let block = 1_000;

@@ -17,7 +17,7 @@ import { referenceScore } from './reference-score.js';
 let engine: TestClickHouse;
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 const insert = (activity: readonly WalletActivity[]) =>

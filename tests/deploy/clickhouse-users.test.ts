@@ -168,7 +168,7 @@ describe('user analyst of a server', () => {
     expect(existsSync(newFile)).toBe(false);
     expect(connections).toBe(0);
     expect(await state()).toEqual(before);
-  }, 120_000);
+  });
 
   it('changes no setting while the profile is closed', async () => {
     const answers = await run(analyst(closed), [
@@ -221,7 +221,7 @@ describe('user analyst of a server', () => {
     expect(memory).toMatch(/^Code: 241/);
     expect(time).toMatch(/^Code: 159/);
     expect(subquery).toMatch(/^Code: 159/);
-  }, 60_000);
+  });
 
   it('may change no setting that the embedded SQL port rejects', () => {
     expect(changeable.length).toBeGreaterThan(40);

@@ -15,7 +15,7 @@ const webhookSecret = 'whsec_end_to_end';
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 60_000);
+});
 
 /** A second api process on the log and the tables of a product. */
 async function startSecondApi(product: Product, env: Record<string, string>): Promise<string> {

@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await second?.stop();
   await product?.dispose();
-}, 60_000);
+});
 
 /** A request of the product's own key, repeated while the limit of one per 5 s rejects it. */
 async function request<T>(method: string, path: string, body?: unknown, api = product.api): Promise<T> {

@@ -107,7 +107,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await product.dispose();
   rmSync(root, { recursive: true, force: true });
-}, 30_000);
+});
 
 it('first start: /readyz is 503 until every table has its final rows', async () => {
   const last = samples.at(-1);
@@ -120,7 +120,7 @@ it('first start: /readyz is 503 until every table has its final rows', async () 
   );
   expect(last?.counts).toEqual(end);
   expect(Math.min(...end.filter((_, i) => TABLES[i] !== 'collateral_flows'))).toBeGreaterThan(0);
-}, 30_000);
+});
 
 it('first start: /readyz reports the progress of each table', () => {
   const states = samples.flatMap(({ progress }) => progress.tables ?? []);

@@ -18,10 +18,10 @@ type Body = Record<string, unknown>;
 beforeAll(async () => {
   product = await startProduct();
   await untilUp(product);
-}, 120_000);
+});
 afterAll(async () => {
   await product.dispose();
-}, 30_000);
+});
 
 describe('npm start on recorded input', () => {
   it('prints the addresses, and that the data is recorded and shifted', () => {
@@ -251,5 +251,5 @@ describe('npm start on recorded input', () => {
     expect(code).toBe(0);
     expect(tookMs).toBeLessThan(5000 + 1000);
     for (const name of processNames) expect(product.pid(name), name).toBeNull();
-  }, 30_000);
+  });
 });

@@ -10,7 +10,7 @@ import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 60_000);
+});
 
 describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
   it(

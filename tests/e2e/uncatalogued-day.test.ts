@@ -136,4 +136,4 @@ it('backfill of an old day names every market that Gamma has', async () => {
   } finally {
     await stop();
   }
-}, 120_000);
+});

@@ -92,4 +92,4 @@ it('keeps logs of an unknown event of a watched contract, counts them, and raise
   } finally {
     await stop();
   }
-}, 120_000);
+});

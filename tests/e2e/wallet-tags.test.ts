@@ -12,7 +12,7 @@ beforeAll(async () => {
 }, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
-}, 30_000);
+});
 
 /** Waits until wallet_tags contains everything that the sinks have committed. */
 const untilComputed = () =>

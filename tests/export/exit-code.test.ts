@@ -28,7 +28,7 @@ describe('the exit code of an export', () => {
     await publishViews({ client, database: DATABASE, views: publicViews, logger: silentLogger() });
     readyz = createServer((_, response) => response.end('{}'));
     await new Promise<void>((resolve) => readyz.listen(0, '127.0.0.1', resolve));
-  }, 120_000);
+  });
   afterAll(async () => {
     readyz?.close();
     await engine?.stop();
@@ -56,7 +56,7 @@ describe('the exit code of an export', () => {
         err: 'Nothing is indexed yet: repeat the command later\n',
       });
     expect(written('empty')).toBeNull();
-  }, 60_000);
+  });
 
   it('is 0 when the chain is indexed up to --to, else 75 after writing what there is', async () => {
     await insertRecords(engine.client, chainSink, [
@@ -70,7 +70,7 @@ describe('the exit code of an export', () => {
     });
     for (const name of ['reached', 'beyond'])
       expect(written(name)).toEqual(['trades_20260322T000000Z_20260322T060001Z.parquet']);
-  }, 60_000);
+  });
 
   it('is 75 when no processors respond, unless --force is given', async () => {
     const [closed] = await freePorts(1);
@@ -79,5 +79,5 @@ describe('the exit code of an export', () => {
     expect(written('forced')).toBeNull();
     expect(await run(`${args} --force`, 'forced', closed)).toEqual({ code: 0, err: '' });
     expect(written('forced')).toEqual(['trades_20260322T000000Z_20260322T050000Z.parquet']);
-  }, 60_000);
+  });
 });

@@ -60,7 +60,7 @@ beforeAll(async () => {
   await publishViews({ client: clickhouse, database: DATABASE, views: publicViews, logger: silentLogger() });
   client = createClient({ url: engine.url, database: clickhouse.database });
   database = clickHouseExport(client, DATABASE);
-}, 120_000);
+});
 afterAll(async () => {
   await client?.close();
   await world?.api.stop();
@@ -285,7 +285,7 @@ describe('import', () => {
       compared += first.length;
     }
     expect(compared).toBeGreaterThan(100);
-  }, 120_000);
+  });
 
   it('says which files are missing or damaged', async () => {
     const dir = join(out, 'import-missing');

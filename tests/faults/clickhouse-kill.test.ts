@@ -101,7 +101,7 @@ test('kill -9 between and during inserts, then a restart: every chunk is in the 
   ]);
   expect(await client.query('SELECT sum(amount) AS n FROM sums')).toEqual([{ n: String(CHUNKS * ROWS) }]);
   expect(await migrate({ client, migrations: [table], logger })).toEqual([]);
-}, 120_000);
+});
 
 test('SIGTERM lets a running query finish, closes the engine and exits with 0; the next start clears the spool directory', async () => {
   const server = child ?? (await start());
@@ -128,7 +128,7 @@ test('SIGTERM lets a running query finish, closes the engine and exits with 0; t
   await start();
   expect((await readdir(spool)).includes('spool-1')).toBe(false);
   expect(await client.query('SELECT count() AS n FROM facts')).toEqual([{ n: String(CHUNKS * ROWS) }]);
-}, 60_000);
+});
 
 test('a second process on the same directory or port exits with 75 instead of crashing', async () => {
   const second = spawn(process.execPath, [script], {
@@ -145,4 +145,4 @@ test('a second process on the same directory or port exits with 75 instead of cr
   expect(await exited).toEqual({ code: 75, signal: null });
   clearTimeout(timer);
   expect(await client.query('SELECT 1 AS a')).toEqual([{ a: 1 }]);
-}, 120_000);
+});

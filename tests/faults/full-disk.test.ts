@@ -13,7 +13,7 @@ const disks: SmallDisk[] = [];
 afterEach(async () => {
   for (const product of running.splice(0).reverse()) await product.dispose();
   for (const disk of disks.splice(0)) disk.remove();
-}, 60_000);
+});
 
 const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 

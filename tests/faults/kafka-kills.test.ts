@@ -10,7 +10,7 @@ const missing = await whyNoKafka();
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 90_000);
+});
 
 it.skipIf(missing !== null)(
   `the whole product on Kafka ends with the tables of an undisturbed run after kill -9 of processes and of the broker${missing === null ? '' : ` (not run: ${missing})`}`,

@@ -15,7 +15,7 @@ const noDisk = whyNoSmallDisk();
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 90_000);
+});
 
 const ownProcesses = ['ingest', 'processors', 'stream', 'api', 'stream-gateway'] as const;
 /** Duration of the ClickHouse outage; a manual run may set a longer one. */

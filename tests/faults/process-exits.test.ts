@@ -63,7 +63,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await product?.dispose();
   rmSync(dir, { recursive: true, force: true });
-}, 60_000);
+});
 
 const socketOpens = () =>
   new Promise<boolean>((resolve) => {
@@ -140,5 +140,5 @@ describe('a process that needs an operator', () => {
     } finally {
       await wrong.dispose();
     }
-  }, 120_000);
+  });
 });

@@ -26,7 +26,7 @@ let product: Product | undefined;
 afterEach(async () => {
   await product?.dispose();
   rmSync(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Pseudo-random numbers from 0 to 1, the same in every run. */
 function randomDelays(seed: number): () => number {

@@ -24,7 +24,7 @@ const missing = await whyNoKafka();
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 90_000);
+});
 
 /** Work of a dead process is taken over within this. */
 const TAKEOVER_MS = 90_000;

@@ -7,7 +7,7 @@ const running: Product[] = [];
 afterEach(async () => {
   // Later products run on the directory that the first one owns and removes.
   for (const product of running.splice(0).reverse()) await product.dispose();
-}, 60_000);
+});
 
 const env = { ...shortHistory(), LOG_LEVEL: 'info' };
 
@@ -61,5 +61,5 @@ describe('the supervisor', () => {
       `Oddstream on this data directory is already run by process ${first.supervisorPid}`,
     );
     expect(second.output()).not.toContain('Oddstream is starting');
-  }, 60_000);
+  });
 });

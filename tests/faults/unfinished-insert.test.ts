@@ -15,7 +15,7 @@ beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'oddstream-unfinished-'));
   [port, admin] = (await freePorts(2)) as [number, number];
   await start();
-}, 60_000);
+});
 afterEach(async () => {
   await end();
   rmSync(dataDir, { recursive: true, force: true });
@@ -104,5 +104,4 @@ it.each([
     expect(await query('SELECT count(), uniqExact(n), max(n) FROM trades')).toBe('30\t30\t29');
     expect(await query('SELECT sum(total) FROM sums')).toBe(String((29 * 30) / 2));
   },
-  90_000,
 );

@@ -12,7 +12,7 @@ import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.
 const running: Product[] = [];
 afterEach(async () => {
   for (const product of running.splice(0).reverse()) await product.dispose();
-}, 60_000);
+});
 
 const codec = createCodec();
 const env = { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'info' };

@@ -19,8 +19,8 @@ beforeAll(async () => {
   await admin('set-plan', 'desk@fund.example', 'enterprise');
   ({ account_id: accountId } = await user.get<{ account_id: string }>('/v1/account'));
   ({ api_key: key } = await user.post<{ api_key: string }>('/v1/account/keys', { name: 'desk' }));
-}, 120_000);
-afterAll(() => product?.dispose(), 60_000);
+});
+afterAll(() => product?.dispose());
 
 const sockets: ByteCounter[] = [];
 afterEach(() => {

@@ -23,7 +23,7 @@ const CHECKS = [
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 60_000);
+});
 
 /** Answers of the api so far, by status code. */
 async function responseCounts(product: Product): Promise<Map<number, number>> {

@@ -23,7 +23,7 @@ const codec = createCodec();
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}, 60_000);
+});
 
 interface RealGateway {
   readonly url: string;
@@ -158,7 +158,7 @@ describe('gateway processes on one log', () => {
     // A process is expired after five missed heartbeats of 2 s. The upper bound allows for a busy machine.
     expect(Date.now() - killedMs).toBeGreaterThan(6_000);
     expect(Date.now() - killedMs).toBeLessThan(18_000);
-  }, 120_000);
+  });
 
   it('expire the sessions of a killed predecessor at once when a process with the same ports starts', async () => {
     const { key: newKey, gateway } = await startLog();
@@ -170,7 +170,7 @@ describe('gateway processes on one log', () => {
     await before.kill();
     const after = await gateway(ports);
     expect((await connect(after, key)).status).toBe(101);
-  }, 120_000);
+  });
 
   it('close a free session when the hour of the day is used up, over processes and restarts', async () => {
     const { key: newKey, gateway, log } = await startLog();
@@ -226,7 +226,7 @@ describe('gateway processes on one log', () => {
     const third = await gateway(ports);
     expect((await connect(third, key)).status).toBe(429);
     expect((await connect(await gateway(), key)).status).toBe(429);
-  }, 120_000);
+  });
 
   it('apply a change of plan to open connections, and close those of a revoked key', async () => {
     const { key: newKey, gateway, send } = await startLog();
@@ -264,5 +264,5 @@ describe('gateway processes on one log', () => {
     await send({ 'oddstream.RevokeKey': { account_id: 'change', key_hash: hashKey(key) } });
     expect(await oldest.closed).toBe(4403);
     expect((await connect(gateways[0], key)).status).toBe(403);
-  }, 120_000);
+  });
 });

@@ -279,5 +279,5 @@ describe('order-book ingest', () => {
     // The first book does not come: after 10 s the token is subscribed again and its book fetched.
     await eventually('a fetched book', async () => (venue.restRequests.get('101') ?? 0) > 0, 25_000);
     await eventually('the book', async () => (await read('101')).own.length > 0, 10_000);
-  }, 60_000);
+  });
 });

@@ -129,14 +129,14 @@ beforeAll(async () => {
   [port = 0, admin = 0] = await freePorts(2);
   startIngest();
   await startGateway();
-}, 120_000);
+});
 afterAll(async () => {
   await stopIngest();
   await stopGateway('SIGTERM');
   await log.close();
   await venue.stop();
   rmSync(dataDir, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Books of the venue at every state it had, to tell a wrong book from an old one. */
 const states = new Map<string, Set<string>>();
@@ -213,7 +213,7 @@ describe('order-book socket of a gateway process', () => {
       true,
     );
     for (const client of clients) client.socket.terminate();
-  }, 120_000);
+  });
 
   it('tells of a lost connection to the venue and of a stopped source, and sends fresh books after', async () => {
     const client = await subscriber(false);
@@ -228,7 +228,7 @@ describe('order-book socket of a gateway process', () => {
     startIngest();
     await current(client);
     client.socket.terminate();
-  }, 120_000);
+  });
 
   it('has the books again after it was killed', async () => {
     const client = await subscriber(true);
@@ -241,5 +241,5 @@ describe('order-book socket of a gateway process', () => {
     await current(again);
     expect(await again.nextOf('snapshots_done')).toMatchObject({ total: 2 });
     again.socket.terminate();
-  }, 120_000);
+  });
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
     `INSERT INTO markets (condition_id, token_ids, tag_slugs, _offset) SELECT concat('0x', hex(number)), [2 * number, 2 * number + 1], ['wide'], number
       FROM numbers(1000)`,
   );
-}, 120_000);
+});
 afterAll(() => engine.stop());
 
 const clock = { nowMs: NOW_MS };

@@ -33,7 +33,7 @@ export function describeCopyPnl(
   let engine: TestClickHouse;
   beforeAll(async () => {
     engine = await startMigratedClickHouse();
-  }, 60_000);
+  });
   afterAll(() => engine.stop());
 
   const stops: (() => Promise<void>)[] = [];
@@ -284,7 +284,7 @@ export function describeCopyPnl(
         .poll(() => engine.client.query('SELECT 1 FROM copy_cycles WHERE completed_at > started_at - 1'), SOON)
         .toHaveLength(1);
       expect(counts.scorings).toBe(1);
-    }, 90_000);
+    });
 
     it('scores added wallets in chunks, all wallets again in the next cycle, and keeps the scores of removed wallets', async () => {
       const { log, add, remove } = await setUp();
@@ -332,7 +332,7 @@ export function describeCopyPnl(
         [DAY_MS, 110, 660],
       ]);
       expect(next.counts.scorings).toBe(3);
-    }, 120_000);
+    });
 
     it('distinguishes a statement over its time or memory limit from an unreachable engine', async () => {
       const failureOf = async (sql: string, settings: Record<string, string | number>, budgetMs: number) => {

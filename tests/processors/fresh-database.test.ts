@@ -44,7 +44,7 @@ it('the schema of a new database equals that of a migrated one', async () => {
   expect(await migrate({ client: whole, migrations, logger })).toEqual([]);
   expect(await schemaOf(whole)).toEqual(expected);
   await dropDatabase(whole);
-}, 120_000);
+});
 
 it('the creation of a database that is killed after any of its statements, again and again, ends with the same schema', async () => {
   const expected = await migratedSchema();

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await run(
     `INSERT INTO markets (condition_id, active, closed) SELECT toString(number), true, number % 2 = 0 FROM numbers(${TOKENS / 4})`,
   );
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 describe('prices of tokens', () => {

@@ -21,7 +21,7 @@ let client: ClickHouse;
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
   client = engine.client;
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 const update = (tokenId: string, seq: number, over: Partial<OrderBookUpdate> = {}): OrderBookUpdate => {
@@ -283,5 +283,5 @@ describe('order_books', () => {
       }),
       { numRuns: 12 },
     );
-  }, 120_000);
+  });
 });

@@ -207,7 +207,7 @@ describe('activity and positions processors', () => {
         expect([committed, keepStore, contents(store)]).toEqual([committed, keepStore, truth]);
       }
     }
-  }, 60_000);
+  });
 
   it('catch up a local store that is behind, and reload one of another log', async () => {
     const calm = await storeOf(chain());
@@ -225,7 +225,7 @@ describe('activity and positions processors', () => {
     await runOnce(other, newDirectory(), 5, { dieAt: 3, committed: true });
     await runOnce(other, late, 5);
     expect(contents(other)).toEqual(truth);
-  }, 60_000);
+  });
 
   it('reload a local store that was loading while another process committed further steps', async () => {
     const calm = await storeOf(chain());
@@ -241,7 +241,7 @@ describe('activity and positions processors', () => {
     await createMemoryLog({ store }).append(topics.chainFinal.name, records.slice(half));
     await runOnce(store, slow, 5);
     expect(contents(store)).toEqual(contents(calm));
-  }, 60_000);
+  });
 
   it('start on a log whose first records were aborted, and reject one whose first records were deleted', async () => {
     const store = await storeOf([]);
@@ -280,7 +280,7 @@ describe('activity and positions processors', () => {
     await log.append(topics.chainFinal.name, chain().slice(0, 3));
     await log.deleteBefore(topics.chainFinal.name, 0, (await log.bounds(topics.chainFinal.name, 0)).next - 1);
     await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow('older records were deleted (RAW_HISTORY_DAYS)');
-  }, 60_000);
+  });
 
   it('reload a local store that is behind when the records that it lacks are deleted meanwhile', async () => {
     const calm = await storeOf(chain());
@@ -307,7 +307,7 @@ describe('activity and positions processors', () => {
     const { positions, pnl } = contents(store);
     const truth = contents(calm);
     expect({ positions, pnl }).toEqual({ positions: truth.positions, pnl: truth.pnl });
-  }, 60_000);
+  });
 
   it('skip unreadable records and write them to dead.letters', async () => {
     const records = chain();

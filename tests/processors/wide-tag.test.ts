@@ -13,7 +13,7 @@ let client: ClickHouse;
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
   client = engine.client;
-}, 120_000);
+});
 afterAll(() => engine.stop());
 
 describe('wallet tags updater, in the memory of a small engine', () => {
@@ -61,5 +61,5 @@ describe('wallet tags updater, in the memory of a small engine', () => {
     expect(await reader.page({ ...query, tags: ['odd', 'even'] })).toEqual([
       { wallet: address(7), fills: 202n, volume: 1_603n, markets: 201 },
     ]);
-  }, 120_000);
+  });
 });

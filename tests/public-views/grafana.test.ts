@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   const logger = silentLogger();
   await publishViews({ client: engine.client, database: 'market', views: publicViews, logger });
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 /** Names of the columns, as user analyst with the time limit that the plugin's driver sends. */

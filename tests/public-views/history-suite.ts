@@ -166,7 +166,7 @@ export function describeHistory(opened: () => Product): void {
       expect(windows).toHaveLength(292);
       // Counts of the source files: 271 windows with a tick in their first second, 271 in their last, 140 of 292 up, 257 decided by recorded prices.
       expect(counted).toEqual({ open: 271, close: 271, up: 140, byPrices: 257 });
-    }, 120_000);
+    });
 
     it('has the ids of every BTC window as published by the catalogue', async () => {
       const recording = openRecording(join(import.meta.dirname, '..', 'recorded', 'set'));

@@ -15,7 +15,7 @@ beforeAll(async () => {
     'chain_tokens',
     MARKETS.map(([condition_id, token_id]) => ({ token_id, condition_id, outcome_index: 0 })),
   );
-}, 60_000);
+});
 afterAll(() => engine.stop());
 
 const OPEN = hex32(0xa1);

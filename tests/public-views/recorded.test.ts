@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, REFERENCE_RUN_TIMEOUT_MS);
 afterAll(async () => {
   await product?.dispose();
-}, 30_000);
+});
 
 /** Rows as the analyst reads them. */
 async function rowsOf<T = Record<string, string>>(sql: string): Promise<T[]> {

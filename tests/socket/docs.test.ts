@@ -106,60 +106,56 @@ describe('docs/SOCKET.md', () => {
     ['JavaScript', 'js', startJavaScript],
     ['Python', 'python', startPython],
   ] as const)('%s clients', (language, fence, start) => {
-    it.each(intents)(
-      'deliver what they promise: %s',
-      async (intent) => {
-        const missing = language === 'Python' ? await noPython : null;
-        if (missing !== null) return expect(missing).toMatch(/Python/);
-        /** While the epoch is unknown, the gateway answers a cursor with `unavailable`. */
-        let starting = false;
-        let refused = 0;
-        const { server, publish, load } = await startTestGateway({
-          epoch() {
-            if (!starting) return EPOCH;
-            refused++;
-            return null;
-          },
-        });
-        const proxy = await startTcpProxy(server.port);
-        for (let seq = 1; seq <= 3; seq++) load(streamEvent(seq));
-        const code = blocks(fence).at(intents.indexOf(intent) - 3) ?? '';
-        const client = await start(code, proxy.port);
-        try {
-          const timeout = 20_000;
-          if (intent === 'from now') {
-            // Published until the subscription is active; what came before it is not delivered.
-            let seq = 3;
-            while (client.seqs.length < 3 && seq < 10_000) {
-              await publish(streamEvent(++seq));
-              await new Promise((resolve) => setTimeout(resolve, 5));
-            }
-            const first = client.seqs[0] as number;
-            expect(first).toBeGreaterThan(3);
-            await expect.poll(() => client.seqs.at(-1), { timeout }).toBe(seq);
-            expect(client.seqs).toEqual(Array.from({ length: seq - first + 1 }, (_, at) => first + at));
-            return;
+    it.each(intents)('deliver what they promise: %s', async (intent) => {
+      const missing = language === 'Python' ? await noPython : null;
+      if (missing !== null) return expect(missing).toMatch(/Python/);
+      /** While the epoch is unknown, the gateway answers a cursor with `unavailable`. */
+      let starting = false;
+      let refused = 0;
+      const { server, publish, load } = await startTestGateway({
+        epoch() {
+          if (!starting) return EPOCH;
+          refused++;
+          return null;
+        },
+      });
+      const proxy = await startTcpProxy(server.port);
+      for (let seq = 1; seq <= 3; seq++) load(streamEvent(seq));
+      const code = blocks(fence).at(intents.indexOf(intent) - 3) ?? '';
+      const client = await start(code, proxy.port);
+      try {
+        const timeout = 20_000;
+        if (intent === 'from now') {
+          // Published until the subscription is active; what came before it is not delivered.
+          let seq = 3;
+          while (client.seqs.length < 3 && seq < 10_000) {
+            await publish(streamEvent(++seq));
+            await new Promise((resolve) => setTimeout(resolve, 5));
           }
-          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3]);
-          await publish(streamEvent(4));
-          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4]);
-          if (intent !== 'resume') return;
-          proxy.interrupt();
-          await publish(streamEvent(5));
-          starting = true;
-          proxy.resume();
-          await expect.poll(() => refused, { timeout }).toBeGreaterThan(0);
-          starting = false;
-          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5]);
-          await publish(streamEvent(6));
-          await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5, 6]);
-        } finally {
-          client.close();
-          await proxy.close();
-          await server.close();
+          const first = client.seqs[0] as number;
+          expect(first).toBeGreaterThan(3);
+          await expect.poll(() => client.seqs.at(-1), { timeout }).toBe(seq);
+          expect(client.seqs).toEqual(Array.from({ length: seq - first + 1 }, (_, at) => first + at));
+          return;
         }
-      },
-      90_000,
-    );
+        await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3]);
+        await publish(streamEvent(4));
+        await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4]);
+        if (intent !== 'resume') return;
+        proxy.interrupt();
+        await publish(streamEvent(5));
+        starting = true;
+        proxy.resume();
+        await expect.poll(() => refused, { timeout }).toBeGreaterThan(0);
+        starting = false;
+        await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5]);
+        await publish(streamEvent(6));
+        await expect.poll(() => client.seqs, { timeout }).toEqual([1, 2, 3, 4, 5, 6]);
+      } finally {
+        client.close();
+        await proxy.close();
+        await server.close();
+      }
+    });
   });
 });

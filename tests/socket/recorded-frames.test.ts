@@ -19,7 +19,7 @@ const of = (kind: StreamKind) => frames.filter((one) => one.kind === kind).map((
 beforeAll(async () => {
   events = await recordedStream(FROM, TO);
   frames = events.map((event) => ({ kind: event.kind as StreamKind, frame: JSON.parse(event.frame) as Frame }));
-}, 120_000);
+});
 
 /** The recorded maker orders per transaction of the tail, read from the columns, keyed by the transaction hash of the replayed day. */
 function recordedMakerOrders(): Map<string, { usdc: bigint; shares: bigint }[]> {

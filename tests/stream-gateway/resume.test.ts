@@ -116,5 +116,5 @@ describe('resuming with since_seq', () => {
       ),
       { numRuns: 15, interruptAfterTimeLimit: 100_000 },
     );
-  }, 120_000);
+  });
 });

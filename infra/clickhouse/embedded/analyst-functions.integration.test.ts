@@ -8,7 +8,7 @@ let ch: TestClickHouse;
 beforeAll(async () => {
   const analyst = { password: undefined, database: 'market', concurrency: 1, limits: DEFAULT_ANALYST_LIMITS };
   ch = await startTestClickHouse({ owners: [owner], analyst });
-}, 60_000);
+});
 afterAll(() => ch.stop());
 
 /** Code of the error, and the text of the response. */

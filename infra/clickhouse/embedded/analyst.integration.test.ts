@@ -13,7 +13,7 @@ beforeAll(async () => {
     owners: [owner],
     analyst: { password: 'for analysts', database: 'market', concurrency: 2, limits },
   });
-}, 60_000);
+});
 afterAll(() => ch.stop());
 
 interface QueryResponse {

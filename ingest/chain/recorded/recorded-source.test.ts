@@ -93,7 +93,7 @@ describe('recorded history', () => {
     }
     const inside = await load(await sourceAt(NOW), blocks.at(-200)!.number);
     expect(inside.map(key)).toEqual(whole.slice(-200));
-  }, 60_000);
+  });
 
   it('is one range with its number of blocks, and has no live tail in history-only mode', async () => {
     const source = await sourceAt(Date.UTC(2026, 4, 1), { historyOnly: true });
