@@ -14,6 +14,9 @@ export const CLOSING_MS = 30_000;
 /** Bound of the bytes that clients leave unread when they close their connections, per day and socket server. */
 export const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 
+/** How long a connection that was cut for unread bytes counts in the connections of its plan: each cut costs tens of megabytes of copying. */
+export const CUT_PERMIT_MS = 60_000;
+
 /** Bounds and intervals of the event socket. */
 export interface GatewayLimits {
   readonly peer: PeerLimits;
@@ -27,6 +30,7 @@ export interface GatewayLimits {
   readonly idleTimeoutS: number;
   readonly closingMs: number;
   readonly maxUnreadBytes: number;
+  readonly cutPermitMs: number;
   /** Longest time between two checks for slow readers and between two usage reports. */
   readonly tickMs: number;
   /** Longest time that a stopping server waits until its buffered bytes are sent. */
@@ -46,6 +50,7 @@ export const defaultGatewayLimits: GatewayLimits = {
   idleTimeoutS: IDLE_TIMEOUT_S,
   closingMs: CLOSING_MS,
   maxUnreadBytes: MAX_UNREAD_BYTES,
+  cutPermitMs: CUT_PERMIT_MS,
   tickMs: 500,
   drainMs: 1_500,
   unresolvedPollMs: 2_000,

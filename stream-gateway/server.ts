@@ -134,6 +134,7 @@ export async function startGatewayServer(deps: {
     maxBackpressure: 3 * limits.peer.maxBufferedBytes + limits.maxSnapshotBytes,
     idleTimeoutS: limits.idleTimeoutS,
     maxUnreadBytes: limits.maxUnreadBytes,
+    cutPermitMs: limits.cutPermitMs,
     onDropped: metrics.dropped,
     logger,
   });
@@ -236,7 +237,7 @@ export async function startGatewayServer(deps: {
       closing.delete(socket);
       heartbeats.remove(socket);
       metrics.connections(sockets.size - closing.size);
-      permit.release();
+      bounds.onClose(socket, permit.release);
       if (peer === null) return;
       peer.onClose();
       connection?.close();

@@ -22,6 +22,8 @@ function unreadOf(socket: WebSocket<unknown>): number {
 export interface SocketBounds {
   /** Call when a socket is open. */
   onOpen(socket: WebSocket<unknown>): void;
+  /** Call when a socket is closed, with the release of its permit: of a cut socket the permit is released `cutPermitMs` later. */
+  onClose(socket: WebSocket<unknown>, releasePermit: () => void): void;
   /** Handlers and options of the library. */
   readonly behavior: {
     readonly maxBackpressure: number;
@@ -45,6 +47,7 @@ export function createSocketBounds(deps: {
   idleTimeoutS: number;
   /** Bytes per day that clients may leave unread when they close their connections. */
   maxUnreadBytes: number;
+  cutPermitMs: number;
   /** A message was dropped: the bounds of open connections do not hold. */
   onDropped: () => void;
   logger: Logger;
@@ -53,6 +56,7 @@ export function createSocketBounds(deps: {
   let unreadBytes = 0;
   let updatedMs = performance.now();
   let cutting = false;
+  const cutSockets = new WeakSet<WebSocket<unknown>>();
 
   /** False: beyond the bound. */
   const leave = (bytes: number): boolean => {
@@ -66,6 +70,7 @@ export function createSocketBounds(deps: {
   const cut = (socket: WebSocket<unknown>) => {
     const filler = Buffer.alloc(Math.min(FILLER_BYTES, maxBackpressure));
     cutting = true;
+    cutSockets.add(socket);
     try {
       // One more send than needed to exceed the bound.
       const sends = Math.ceil(maxBackpressure / filler.length) + 2;
@@ -78,6 +83,10 @@ export function createSocketBounds(deps: {
   return {
     onOpen(socket) {
       socket.subscribe(CLOSING_TOPIC);
+    },
+    onClose(socket, releasePermit) {
+      if (cutSockets.has(socket)) setTimeout(releasePermit, deps.cutPermitMs).unref();
+      else releasePermit();
     },
     behavior: {
       maxBackpressure,

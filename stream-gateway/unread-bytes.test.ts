@@ -127,6 +127,19 @@ describe('bytes that a client leaves unread', () => {
     expect(await started.metric('gateway_dropped_frames_total')).toBe(0);
   });
 
+  it('beyond that bound keep its connection in the count of its plan for a while', async () => {
+    const { started, released } = await revocableGateway({ maxUnreadBytes: 0, cutPermitMs: 1_500 });
+    const [cut, read] = [await rawClient(started.server), await rawClient(started.server)];
+    read.socket.write(CLOSE_FRAME);
+    await expect.poll(released).toBe(1);
+    await cut.leaveUnread(started);
+    cut.socket.write(CLOSE_FRAME);
+    await expect.poll(started.server.connections).toBe(0);
+    await cut.readAll();
+    expect(released()).toBe(1);
+    await expect.poll(released).toBe(2);
+  });
+
   it('when it loses its connection are not counted', async () => {
     const started = await gatewayWithSnapshot({ limits: { maxUnreadBytes: 0.9 * SNAPSHOT_BYTES } });
     const [lost, closed] = [await rawClient(started.server), await rawClient(started.server)];

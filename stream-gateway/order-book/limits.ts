@@ -1,4 +1,4 @@
-import { CLOSING_MS, IDLE_TIMEOUT_S, MAX_UNREAD_BYTES } from '../gateway-limits.js';
+import { CLOSING_MS, CUT_PERMIT_MS, IDLE_TIMEOUT_S, MAX_UNREAD_BYTES } from '../gateway-limits.js';
 import { type BookPeerLimits, defaultBookPeerLimits } from './book-peer.js';
 
 /** Bounds and intervals of the order-book socket. */
@@ -13,6 +13,7 @@ export interface OrderBookLimits {
   readonly idleTimeoutS: number;
   readonly closingMs: number;
   readonly maxUnreadBytes: number;
+  readonly cutPermitMs: number;
   /** Longest time between two checks of keys and slow readers, and between two usage reports. */
   readonly tickMs: number;
   readonly integrityTokens: number;
@@ -27,6 +28,7 @@ export const defaultOrderBookLimits: OrderBookLimits = {
   idleTimeoutS: IDLE_TIMEOUT_S,
   closingMs: CLOSING_MS,
   maxUnreadBytes: MAX_UNREAD_BYTES,
+  cutPermitMs: CUT_PERMIT_MS,
   tickMs: 500,
   integrityTokens: 5_000,
 };

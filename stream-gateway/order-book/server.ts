@@ -107,6 +107,7 @@ export async function startOrderBookServer(deps: {
     maxBackpressure: 4 * limits.peer.maxBufferedBytes,
     idleTimeoutS: limits.idleTimeoutS,
     maxUnreadBytes: limits.maxUnreadBytes,
+    cutPermitMs: limits.cutPermitMs,
     onDropped: metrics.dropped,
     logger,
   });
@@ -234,7 +235,7 @@ export async function startOrderBookServer(deps: {
       sockets.delete(socket);
       closing.delete(socket);
       metrics.connections(sockets.size - closing.size);
-      permit.release();
+      bounds.onClose(socket, permit.release);
       if (peer === null) return;
       peer.onClose();
       connection?.close();
