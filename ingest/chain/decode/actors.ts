@@ -50,6 +50,29 @@ export function isWithoutCollateral(log: DecodedLog): boolean {
   }
 }
 
+/**
+ * Whether a split or merge of outcomes 1 and 2 is one of a condition with more outcomes: ConditionalTokens then burns or mints the token of both
+ * instead of moving collateral. A condition with two outcomes has no such token.
+ */
+export function isOfSomeOutcomes(
+  log: DecodedLogOf<'positionSplit' | 'positionsMerge'>,
+  transfers: readonly Transfer[],
+  ids: BlockIds,
+): boolean {
+  const { stakeholder, collateralToken, conditionId: condition, amount } = log.args;
+  const isSplit = log.event === 'positionSplit';
+  const [from, to] = isSplit ? [stakeholder, addresses.zero] : [addresses.zero, stakeholder];
+  return transfers.some(
+    (leg) =>
+      leg.logIndex < log.logIndex &&
+      leg.from === from &&
+      leg.to === to &&
+      leg.ids.length === 1 &&
+      leg.values[0] === amount &&
+      leg.ids[0] === ids.tokens(collateralToken, condition, [3n])[0],
+  );
+}
+
 /** A pUSD wrap: how an adapter pays its user. */
 export type Wrap = DecodedLogOf<'wrapped'>;
 

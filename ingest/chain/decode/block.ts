@@ -1,13 +1,14 @@
 import type { Block } from '../../../schemas/types.gen.js';
 import type { RpcLog, SourceBlock } from '../source.js';
 import { isUnknown } from '../unread-events.js';
-import { isWithoutCollateral } from './actors.js';
-import { createBlockIds } from './block-ids.js';
+import { isOfSomeOutcomes, isWithoutCollateral } from './actors.js';
+import { type BlockIds, createBlockIds } from './block-ids.js';
 import { type ChainEvent, eventHeader } from './chain-event.js';
 import { MalformedError, quantity, requireHex } from './hex.js';
-import { type DecodedLog, readLog, routeOf } from './read-log.js';
-import { decodeTransaction, type Problem } from './transaction.js';
+import { type DecodedLog, type DecodedLogOf, readLog, routeOf } from './read-log.js';
+import { decodeTransaction, type Problem, transfersOf } from './transaction.js';
 import { addAction, createTransactionActions, type TransactionActions } from './transaction-actions.js';
+import type { Transfer } from './transfers.js';
 
 export interface DecodedBlock {
   /** Ascending log index. */
@@ -45,6 +46,21 @@ function countLogs() {
 interface TransactionLogs {
   readonly logs: DecodedLog[];
   readonly actions: TransactionActions;
+}
+
+const isSplitOrMerge = (log: DecodedLog): log is DecodedLogOf<'positionSplit' | 'positionsMerge'> =>
+  log.event === 'positionSplit' || log.event === 'positionsMerge';
+
+/** The logs of a transaction without splits and merges of some outcomes only; adds the actions of the other splits and merges. */
+function withoutPartialSets(logs: readonly DecodedLog[], actions: TransactionActions, ids: BlockIds): DecodedLog[] {
+  let transfers: readonly Transfer[] | undefined;
+  return logs.filter((log) => {
+    if (!isSplitOrMerge(log)) return true;
+    transfers ??= transfersOf(logs);
+    if (isOfSomeOutcomes(log, transfers, ids)) return false;
+    addAction(actions, log.contract, log.event);
+    return true;
+  });
 }
 
 function requireHash(text: string): void {
@@ -106,8 +122,10 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
       let explainsTransfers = true;
       try {
         const decoded = readLog(route, log, logIndex);
-        explainsTransfers = !isWithoutCollateral(decoded);
-        if (explainsTransfers) transaction.logs.push(decoded);
+        const counts = !isWithoutCollateral(decoded);
+        if (counts) transaction.logs.push(decoded);
+        // For splits and merges the other logs decide.
+        explainsTransfers = counts && !isSplitOrMerge(decoded);
       } finally {
         if (explainsTransfers) addAction(transaction.actions, route.contract, route.event);
       }
@@ -120,7 +138,8 @@ export function decodeBlock(block: SourceBlock): DecodedBlock {
   const ids = createBlockIds();
   for (const [txHash, { logs, actions }] of transactions) {
     logs.sort((a, b) => a.logIndex - b.logIndex);
-    for (const fact of decodeTransaction(block, txHash, logs, actions, ids, report)) events.push(fact);
+    const counted = withoutPartialSets(logs, actions, ids);
+    for (const fact of decodeTransaction(block, txHash, counted, actions, ids, report)) events.push(fact);
   }
   // The sort is stable: events of one log keep their order.
   events.sort((a, b) => a.value.log_index - b.value.log_index);

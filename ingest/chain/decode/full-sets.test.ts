@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { conditionId, negRiskQuestionId, tokenPair } from '../../../schemas/primitives/ids.js';
+import { conditionId, indexSetTokenId, negRiskQuestionId, tokenPair } from '../../../schemas/primitives/ids.js';
 import { addresses } from '../contracts.js';
 import type { Hex } from '../source.js';
 import { buildBlock } from './build.fixture.js';
@@ -82,6 +82,29 @@ describe('splits and merges', () => {
     );
     expect(kinds(events)).toEqual(Array.from({ length: 9 }, () => 'position_change'));
     expect(events[0]?.value).toMatchObject({ from: alice, to: zero, token_id: String(plain[0]), amount: M });
+  });
+
+  it('of two of more outcomes are transfers: the token of both is burnt or minted instead of collateral', () => {
+    const both = BigInt(indexSetTokenId({ collateral: addresses.usdcE, conditionId: CONDITION, indexSet: 3n }));
+    const split = [
+      single(alice, alice, zero, both, M),
+      batch(alice, zero, alice, plain, [M, M]),
+      fullSet('positionSplit', alice, M),
+    ];
+    const merge = [
+      batch(alice, alice, zero, plain, [M, M]),
+      single(alice, zero, alice, both, M),
+      fullSet('positionsMerge', alice, M),
+    ];
+    for (const logs of [split, merge])
+      expect(kinds(decodeEvents(buildBlock(...logs)))).toEqual(Array.from({ length: 3 }, () => 'position_change'));
+    // Another token, amount or owner: a full set.
+    for (const other of [
+      single(alice, alice, zero, 13n, M),
+      single(alice, alice, zero, both, 2n * M),
+      single(bob, bob, zero, both, M),
+    ])
+      expect(kinds(decodeEvents(buildBlock(other, ...split.slice(1))))).toContain('position_split');
   });
 
   it('of the V1 exchange belong to the match', () => {

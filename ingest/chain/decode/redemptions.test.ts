@@ -7,6 +7,7 @@ import {
   batch,
   bob,
   CONDITION,
+  carol,
   decodeEvents,
   kinds,
   M,
@@ -145,6 +146,29 @@ describe('redemptions', () => {
         source: 'AutoRedeemer.BinaryRedemption',
       },
       { redeemer: bob, amounts: [0n, 9n * M], payout: 0n, source: 'AutoRedeemer.BinaryRedemption' },
+    ]);
+  });
+
+  it('of combos by the AutoRedeemer have the shares that the module redeemed before, each used once', () => {
+    const position = (3n << 248n) | (77n << 120n);
+    const redeemed = (amount: bigint, initiator: Hex = addresses.autoRedeemer): LogSpec => ({
+      address: addresses.combinatorialModule,
+      event: 'comboRedeem',
+      args: { initiator, positionId: position, recipient: alice, amount, payout: M },
+    });
+    const named = (from: Hex): LogSpec => ({
+      address: addresses.autoRedeemer,
+      event: 'comboRedemption',
+      args: { from, positionId: position, payout: M },
+    });
+    const events = decodeEvents(
+      buildBlock(redeemed(9n * M, carol), redeemed(2n * M), named(alice), redeemed(3n * M), named(bob), named(carol)),
+    );
+    const redemptions = events.flatMap((event) => (event.kind === 'redemption' ? [event.value] : []));
+    expect(redemptions.map(({ redeemer, amounts, payout }) => [redeemer, amounts, payout])).toEqual([
+      [alice, [2n * M], M],
+      [bob, [3n * M], M],
+      [carol, null, M],
     ]);
   });
 

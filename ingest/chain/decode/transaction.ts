@@ -33,6 +33,12 @@ export interface Problem {
 const selectLogs = <N extends DecodedLog['event']>(logs: readonly DecodedLog[], ...events: N[]): DecodedLogOf<N>[] =>
   logs.filter((log): log is DecodedLogOf<N> => (events as string[]).includes(log.event));
 
+/** Transfers of outcome tokens, ascending if the logs are. */
+export const transfersOf = (logs: readonly DecodedLog[]): Transfer[] =>
+  selectLogs(logs, 'transferSingle', 'transferBatch')
+    .filter((log) => !isComboTransfer(log))
+    .map(toTransfer);
+
 const INT32_MAX = 2n ** 31n - 1n;
 
 function smallIndexSets(indexSets: readonly bigint[]): number[] {
@@ -54,11 +60,11 @@ export function decodeTransaction(
   report: (problem: Problem) => void,
 ): ChainEvent[] {
   const facts: ChainEvent[] = [];
-  const transfers: Transfer[] = selectLogs(logs, 'transferSingle', 'transferBatch')
-    .filter((log) => !isComboTransfer(log))
-    .map(toTransfer);
+  const transfers = transfersOf(logs);
   const legs = createTransactionTransfers(transfers);
   const wraps: Wrap[] = selectLogs(logs, 'wrapped');
+  /** Redemptions of combos by the AutoRedeemer: its own log, which names the user, follows without the amount. */
+  const comboRedeems = selectLogs(logs, 'comboRedeem').filter(({ args }) => args.initiator === addresses.autoRedeemer);
   const autoRedemptions = selectLogs(logs, 'binaryRedemption', 'negRiskRedemption', 'comboRedemption');
   const refunds = assignRefunds(selectLogs(logs, 'orderFilledV1'), selectLogs(logs, 'feeRefunded'));
   for (const { refund, reason } of refunds.stray) report({ log: refund.log, reason });
@@ -110,6 +116,14 @@ export function decodeTransaction(
     });
   };
 
+  /** Shares of the nearest redemption of the module before a log of the AutoRedeemer; each is used once. */
+  const takeComboAmount = ({ logIndex, args }: DecodedLogOf<'comboRedemption'>): readonly bigint[] | null => {
+    const at = comboRedeems.findLastIndex(
+      (one) => one.logIndex < logIndex && one.args.positionId === args.positionId && one.args.payout === args.payout,
+    );
+    return at === -1 ? null : comboRedeems.splice(at, 1).map((one) => one.args.amount);
+  };
+
   const autoRedemption = (log: (typeof autoRedemptions)[number]) => {
     const located = eventHeader(block, txHash, log.logIndex);
     if (log.event === 'comboRedemption') {
@@ -124,7 +138,7 @@ export function decodeTransaction(
           collateral_token: addresses.pusd,
           condition_id: positionConditionId(positionId),
           index_sets: [1 << outcome],
-          amounts: null,
+          amounts: takeComboAmount(log),
           payout,
           source: 'AutoRedeemer.Redemption',
         },
