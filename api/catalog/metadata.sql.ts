@@ -67,6 +67,9 @@ export const marketMetadataSql = (conditionIds: readonly string[]): Sql => ({
   params: { conditions: conditionIds },
 });
 
+const tradedTokensOf =
+  'SELECT token_id FROM last_prices WHERE token_id IN (SELECT token_id FROM chain_tokens WHERE condition_id IN {conditions:Array(String)})';
+
 export interface ConditionTokensRow {
   readonly condition_id: string;
   /** In outcome order. */
@@ -74,11 +77,19 @@ export interface ConditionTokensRow {
   readonly neg_risk: SqlBool;
 }
 
-/** Both tokens of conditions that are on chain. */
+/**
+ * Both tokens of conditions that are on chain. Anyone can split or redeem with the other collateral of the venue, which names a second pair: that of the
+ * condition's oracle counts, else the one that was traded.
+ */
 export const conditionTokensSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, [toString(token_id), toString(other_token_id)] AS tokens, neg_risk
       FROM chain_tokens FINAL
-      WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0`,
+      WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0
+      ORDER BY
+        token_id IN (SELECT token_id FROM condition_tokens WHERE condition_id IN {conditions:Array(String)}) DESC,
+        (token_id IN (${tradedTokensOf}) OR other_token_id IN (${tradedTokensOf})) DESC,
+        token_id
+      LIMIT 1 BY condition_id`,
   params: { conditions: conditionIds },
 });
 

@@ -18,6 +18,10 @@ const tokens = `SELECT token_id FROM tokens WHERE condition_id = {condition:Stri
 /** Tokens prepared in the newest stretch of the history without a gap. Without any block: all that were prepared. */
 const fullyKnown = `SELECT token_id FROM condition_tokens WHERE timestamp >= toDateTime({gapless_from:UInt32}, 'UTC')`;
 
+/** Tokens of conditions prepared in it, with either collateral of the venue and any number of outcomes: all logs that move their collateral are recorded. */
+const ofPreparedConditions = `SELECT token_id FROM chain_tokens WHERE condition_id IN (
+        SELECT condition_id FROM conditions WHERE timestamp >= toDateTime({gapless_from:UInt32}, 'UTC'))`;
+
 /** Start of that stretch, Unix seconds; null while there is no block. */
 export const gaplessFromSql = (): Sql => ({
   text: `SELECT intDiv(tupleElement((${gaplessStartSql}), 2), 1000) AS at`,
@@ -36,7 +40,7 @@ export const conditionOpenInterestSql = (conditionId: string, gaplessFromS: numb
  * in the table. Without tokens whose sum is 0: merges of parts delete their rows, so they would count until then only.
  */
 export const totalOpenInterestSql = (gaplessFromS: number): Sql => ({
-  text: `SELECT toString(sum(o.amount)) AS net, countIf(o.token_id NOT IN (${fullyKnown})) = 0 AS complete, 0 AS tokens
+  text: `SELECT toString(sum(o.amount)) AS net, countIf(o.token_id NOT IN (${ofPreparedConditions})) = 0 AS complete, 0 AS tokens
       FROM open_interest AS o WHERE o.amount != 0 AND NOT ${isComboSql('o.token_id')}`,
   params: { gapless_from: gaplessFromS },
 });

@@ -49,7 +49,7 @@ const tokenSettlementsTable = defineTable('token_settlements', {
   _offset: uint64,
 });
 
-/** If several logs name a condition, the row of the last one remains; the rows differ only in `_offset`. */
+/** If several logs name a token, the row of the last one remains; the rows differ only in `_offset`. A condition has a pair for each collateral that was used with it. */
 const chainTokensTable = defineTable(
   'chain_tokens',
   {
