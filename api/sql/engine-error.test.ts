@@ -11,6 +11,10 @@ describe('readEngineError', () => {
     });
   });
 
+  it('takes linear time for a text of blanks', () => {
+    expect(readEngineError(`Code: 395. DB::Exception: a${' '.repeat(3_000_000)}b`).message).toHaveLength(4_000);
+  });
+
   it('bounds the text and accepts one without a code', () => {
     expect(readEngineError('x'.repeat(9_000))).toEqual({ code: 1002, message: 'x'.repeat(4_000) });
   });

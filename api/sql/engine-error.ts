@@ -18,7 +18,8 @@ export function readEngineError(text: string): { readonly code: number; readonly
   const message = text
     .slice(head?.[0].length ?? 0)
     .trim()
-    .replace(/\s*\(version [^()]*(?:\([^()]*\))?\)$/, '');
+    .replace(/ ?\(version [^()]*(?:\([^()]*\))?\)$/, '')
+    .trimEnd();
   return { code: Number(head?.[1] ?? 1002), message: message.slice(0, MAX_TEXT) };
 }
 

@@ -50,6 +50,7 @@ interface AstNode {
   readonly depth: number;
   readonly kind: string;
   readonly rest: string;
+  readonly parent: AstNode | undefined;
 }
 
 /**
@@ -57,7 +58,7 @@ interface AstNode {
  * one. Only known kinds of nodes pass. The caller guarantees that no name in the statement contains a line break. Throws code 497.
  */
 export function checkSyntaxTree(tree: string, rules: AnalystRules): void {
-  const nodes = tree.trimEnd().split('\n').map(parseNode);
+  const nodes = parseTree(tree);
   nodes.forEach((node, index) => {
     checkNode(node, nodes, index, rules);
     checkTextArgument(node, nodes, index, rules);
@@ -80,11 +81,12 @@ const BY_AGGREGATE_NAME = new Set(['arrayreduce', 'initializeaggregation']);
 function checkTextArgument(node: AstNode, nodes: readonly AstNode[], index: number, rules: AnalystRules): void {
   if (node.kind !== 'Function') return;
   const name = functionOf(node)?.toLowerCase() ?? '';
+  if (!CONVERSIONS.has(name) && !BY_AGGREGATE_NAME.has(name) && name !== 'values') return;
   const list = nodes[index + 1];
   if (list === undefined || list.depth !== node.depth + 1) return;
-  const after = nodes.slice(index + 2);
-  const end = after.findIndex((other) => other.depth <= list.depth);
-  const args = (end === -1 ? after : after.slice(0, end)).filter((other) => other.depth === list.depth + 1);
+  const args: AstNode[] = [];
+  for (let at = index + 2; (nodes[at]?.depth ?? 0) > list.depth; at += 1)
+    if (nodes[at]!.parent === list) args.push(nodes[at]!);
   if (CONVERSIONS.has(name) && args[1] !== undefined && args[1].kind !== 'Literal') {
     throw accessDenied(`The type in ${name}(value, type) must be written out, as in CAST(value AS UInt64).`);
   }
@@ -97,7 +99,7 @@ function checkTextArgument(node: AstNode, nodes: readonly AstNode[], index: numb
   }
   if (
     name === 'values' &&
-    parentOf(node, nodes, index)?.kind === 'TableExpression' &&
+    node.parent?.kind === 'TableExpression' &&
     args[0]?.kind === 'Function' &&
     functionOf(args[0])?.toLowerCase() !== 'tuple'
   ) {
@@ -109,9 +111,9 @@ function checkTextArgument(node: AstNode, nodes: readonly AstNode[], index: numb
 function checkPathColumns(nodes: readonly AstNode[], rules: AnalystRules): void {
   const tables = nodes.filter(({ kind }) => kind === 'TableIdentifier').map(nameOf);
   if (!tables.some((name) => TABLES_WITH_PATHS.has(name))) return;
-  nodes.forEach((node, index) => {
+  nodes.forEach((node) => {
     const isPath = node.kind === 'Identifier' && /(^|\.)(meta)?data_paths?$/.test(nameOf(node));
-    const isCount = node.kind === 'Asterisk' && isCountArgument(nodes, index);
+    const isCount = node.kind === 'Asterisk' && isCountArgument(node);
     if (!isPath && (isCount || !COLUMN_MATCHERS.has(node.kind))) return;
     throw accessDenied(
       `Name the columns of system.databases and system.tables one by one, without those of paths; the views of '${rules.database}' are in SHOW TABLES.`,
@@ -124,16 +126,26 @@ const COLUMN_MATCHERS = new Set([
   ...['Asterisk', 'QualifiedAsterisk', 'ColumnsRegexpMatcher', 'QualifiedColumnsRegexpMatcher'],
 ]);
 
-function isCountArgument(nodes: readonly AstNode[], index: number): boolean {
-  const listAt = nodes.slice(0, index).findLastIndex((other) => other.depth < nodes[index]!.depth);
-  const call = listAt === -1 ? undefined : parentOf(nodes[listAt]!, nodes, listAt);
+function isCountArgument(node: AstNode): boolean {
+  const call = node.parent?.parent;
   return call?.kind === 'Function' && functionOf(call)?.toLowerCase() === 'count';
 }
 
-function parseNode(line: string): AstNode {
-  const match = /^( *)([A-Za-z:]+)(.*)$/.exec(line);
-  if (match === null) throw accessDenied('The statement cannot be checked.');
-  return { depth: match[1]!.length, kind: match[2]!, rest: match[3]! };
+/** Nodes in the order of the text. Takes linear time: the statement is a client's. */
+function parseTree(tree: string): readonly AstNode[] {
+  const ancestors: AstNode[] = [];
+  return tree
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const match = /^( *)([A-Za-z:]+)(.*)$/.exec(line);
+      if (match === null) throw accessDenied('The statement cannot be checked.');
+      const depth = match[1]!.length;
+      while ((ancestors.at(-1)?.depth ?? -1) >= depth) ancestors.pop();
+      const node = { depth, kind: match[2]!, rest: match[3]!, parent: ancestors.at(-1) };
+      ancestors.push(node);
+      return node;
+    });
 }
 
 const CHECKS: ReadonlyMap<string, (node: AstNode, rules: AnalystRules) => void> = new Map([
@@ -145,7 +157,7 @@ const CHECKS: ReadonlyMap<string, (node: AstNode, rules: AnalystRules) => void> 
 function checkNode(node: AstNode, nodes: readonly AstNode[], index: number, rules: AnalystRules): void {
   const { kind } = node;
   if (PLAIN_NODES.has(kind) || kind === 'ColumnsReplaceTransformer::Replacement') return;
-  if (kind === 'Function' && parentOf(node, nodes, index)?.kind === 'TableExpression') {
+  if (kind === 'Function' && node.parent?.kind === 'TableExpression') {
     checkTableFunction(node, rules);
     return;
   }
@@ -177,10 +189,6 @@ function checkNode(node: AstNode, nodes: readonly AstNode[], index: number, rule
 /** `Identifier a.b (alias c)` -> `a.b`. */
 function nameOf({ rest }: AstNode): string {
   return rest.replace(/ \((?:alias .*|children \d+)\)$/, '').trimStart();
-}
-
-function parentOf(node: AstNode, nodes: readonly AstNode[], index: number): AstNode | undefined {
-  return nodes.slice(0, index).findLast((other) => other.depth < node.depth);
 }
 
 function functionOf(node: AstNode): string | undefined {

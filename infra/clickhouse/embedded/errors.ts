@@ -11,25 +11,36 @@ export class ServerException extends Error {
 }
 
 const ENGINE_ERROR = /^\s*Code: (\d+)\. DB::\w*Exception: ([\s\S]*)$/;
-const ERROR_SUFFIX = /\s*\(([A-Z0-9_]+)\)(?:\s*\(version [\d.]+(?: \([^)]*\))?\))?\.?\s*$/;
+const ERROR_SUFFIX = /\(([A-Z0-9_]+)\)(?: ?\(version [\d.]+(?: \([^)]*\))?\))?\.?$/;
+/** Copies of itself that an error contains; more are text of the client. */
+const MAX_NESTED = 4;
+/** Longer texts, in which the client's own text is, are shortened in the middle. */
+const MAX_TEXT = 64 * 1024;
+const KEPT_END = 4 * 1024;
+
+function shortened(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - KEPT_END)} ... ${text.slice(-KEPT_END)}`;
+}
 
 /**
  * Parses the engine's message, unwraps the nested copy that an INSERT from a file adds, and removes the text that this server added to
- * the SQL (`hide`). An unknown message gets code 1002.
+ * the SQL (`hide`). An unknown message gets code 1002. Takes linear time: the message contains text of the client.
  */
 export function parseEngineError(error: unknown, hide: readonly string[] = []): ServerException {
   if (error instanceof ServerException) return error;
   let text = error instanceof Error ? error.message : String(error);
   for (const part of hide) text = text.replaceAll(part, '');
-  text = text
-    .replace(/\s*\(in file\/uri [^)]*\)/g, '')
+  text = shortened(text)
+    .replace(/ ?\(in file\/uri [^)]{0,4096}\)/g, '')
     .replace(/: data for INSERT was parsed from file/g, '')
     .replace(/: While executing File\b/g, '');
   let code = 1002;
   let codeName = 'UNKNOWN_EXCEPTION';
-  for (let match = ENGINE_ERROR.exec(text); match !== null; match = ENGINE_ERROR.exec(text)) {
+  for (let nested = 0; nested < MAX_NESTED; nested += 1) {
+    const match = ENGINE_ERROR.exec(text);
+    if (match === null) break;
     code = Number(match[1]);
-    text = match[2] ?? '';
+    text = (match[2] ?? '').trimEnd();
     const tail = ERROR_SUFFIX.exec(text);
     if (tail !== null) {
       codeName = tail[1] ?? codeName;

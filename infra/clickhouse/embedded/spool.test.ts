@@ -53,3 +53,13 @@ test('a full disk is code 243, in one piece and in several, and leaves no file',
   expect(readdirSync(join(directory, 'spool'))).toEqual(['out-0']);
   await spool.close();
 });
+
+test('a result file that cannot be created is an error of the statement, and the engine gets no reader to wait for', async () => {
+  const spool = await openSpool(join(directory, 'spool'), 1, 100);
+  const pipe = spool.pipe(0);
+  const path = join(directory, 'missing', 'file');
+  await expect(spool.copy(pipe, path, 100)).rejects.toMatchObject({ code: 'ENOENT' });
+  expect(pipe.stream.destroyed).toBe(true);
+  pipe.engineDone();
+  await spool.close();
+});

@@ -98,7 +98,11 @@ export async function openSpool(directory: string, pipes: number, largestInsertB
     },
     remove: (path) => rm(path, { force: true }),
     copy: async (pipe, path, maxBytes) => {
-      const file = await open(path, 'w', 0o600);
+      const file = await open(path, 'w', 0o600).catch((error: unknown) => {
+        // The engine would wait for a reader of the pipe for ever.
+        pipe.stream.destroy();
+        throw explainWriteError(error);
+      });
       let bytes = 0;
       try {
         for await (const chunk of pipe.stream as AsyncIterable<Buffer>) {
