@@ -16,6 +16,8 @@ export interface AnalystConnection {
 }
 
 export interface AnalystStatement {
+  /** Whose use a ClickHouse server counts in the hourly limits of user analyst. */
+  readonly accountId: string;
   readonly sql: string;
   readonly format: SqlFormat;
   /** Rows of the result that are returned; null: all, up to the limit. */
@@ -74,6 +76,7 @@ export function createAnalystQueries(connection: AnalystConnection, deps: { logg
         'content-type': 'text/plain; charset=utf-8',
         'x-clickhouse-user': connection.user,
         'x-clickhouse-key': connection.password,
+        'x-clickhouse-quota': encodeURIComponent(statement.accountId),
       },
       signal,
     });

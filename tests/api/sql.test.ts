@@ -278,7 +278,7 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     const connection = { url: api.engine.url, user: 'analyst', password: 'wrong', database: 'market', limits };
     const run = (other: Partial<typeof connection>) =>
       createAnalystQueries({ ...connection, ...other }, { logger: silentLogger() }).run(
-        { sql: 'SELECT 1', format: 'json', maxRows: 1 },
+        { accountId: 'a', sql: 'SELECT 1', format: 'json', maxRows: 1 },
         new AbortController().signal,
       );
     await expect(run({})).rejects.toMatchObject({ failure: { kind: 'upstream' } });

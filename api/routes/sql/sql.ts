@@ -90,7 +90,7 @@ export function createSqlRoute(deps: {
     nowMs: deps.nowMs,
   });
   /** Resolves with the result's bytes; the permit is released when they are sent. */
-  const start = (accountId: string, statement: AnalystStatement, signal: AbortSignal) =>
+  const start = (statement: AnalystStatement, signal: AbortSignal) =>
     new Promise<Readable>((resolve, reject) => {
       const work = async () => {
         if (signal.aborted) throw disconnected();
@@ -99,7 +99,7 @@ export function createSqlRoute(deps: {
         // Rejects when the client disconnects, which ends the work as well.
         await finished(stream).catch(() => undefined);
       };
-      limiter.run(accountId, work).catch(reject);
+      limiter.run(statement.accountId, work).catch(reject);
     });
   return defineRoute({
     method: 'post',
@@ -136,12 +136,14 @@ export function createSqlRoute(deps: {
     },
     async handler({ body }, context) {
       await enforceFeatureLimit(deps.rateLimitStore, PER_MINUTE, context);
+      const accountId = context.caller?.accountId ?? '';
       const statement = {
+        accountId,
         sql: body.sql,
         format: body.format,
         maxRows: body.format === 'json' ? body.max_rows : null,
       };
-      const stream = await start(context.caller?.accountId ?? '', statement, context.closed());
+      const stream = await start(statement, context.closed());
       return { body: stream, contentType: sqlFormats[body.format].contentType };
     },
   });
