@@ -53,9 +53,10 @@ describe('the admin server', () => {
 
   it('reports passing checks with every scrape, also when the checks throw', async () => {
     let broken = false;
+    let checks: Readiness['checks'] = { tables: { ok: false, detail: 'loading' }, stream: { ok: true } };
     const { get } = await serve(() => {
       if (broken) throw new Error('the log is unreachable');
-      return { ready: false, checks: { tables: { ok: false, detail: 'loading' }, stream: { ok: true } } };
+      return { ready: false, checks };
     });
     const verdicts = async () =>
       [...(await get('/metrics')).text.matchAll(/^oddstream_ready_check\{check="(\w+)".*\} (\d)$/gm)].map(
@@ -64,6 +65,10 @@ describe('the admin server', () => {
     expect((await verdicts()).sort()).toEqual(['answered 1', 'stream 1', 'tables 0']);
     broken = true;
     expect((await verdicts()).sort()).toEqual(['answered 0', 'stream 0', 'tables 0']);
+    // The task moved to another process.
+    broken = false;
+    checks = { stream: { ok: true } };
+    expect((await verdicts()).sort()).toEqual(['answered 1', 'stream 1']);
   });
 
   /** fetch sets Host and Sec-Fetch-* itself. */

@@ -54,7 +54,14 @@ export async function startAdminServer(options: {
     const checks = typeof state === 'string' ? {} : state.checks;
     verdicts.set({ check: 'answered' }, typeof state === 'string' ? 0 : 1);
     for (const check of Object.keys(checks)) known.add(check);
-    for (const check of known) verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
+    for (const check of known) {
+      if (typeof state === 'string' || check in checks) verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
+      else {
+        // The check has ended, for example when its task moved to another process.
+        verdicts.remove({ check });
+        known.delete(check);
+      }
+    }
   };
   const onConnectionRejected = () => rejected.inc({ reason: 'connections' });
   const server = createBoundedServer(
