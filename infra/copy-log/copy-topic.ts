@@ -1,7 +1,7 @@
 import type { Codec } from '../../schemas/codec.js';
 import type { Topic } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import { FatalError } from '../errors.js';
+import { FatalError, RetryableError } from '../errors.js';
 import { partitionsOf } from '../log/partitions.js';
 import type { Log, LogRecord, NewRecord } from '../log/port.js';
 import { requireRecords } from '../log/required-records.js';
@@ -35,6 +35,31 @@ export async function requireCopyable(topic: Topic, source: CopySource, target: 
     if ((await target.log.lastRecord(topic.name, partition)) !== null)
       throw new FatalError(
         `${topic.name} of the target has records: a copy would follow them. Start with an empty log, or name the other topics to copy`,
+      );
+}
+
+/** Next offset by `topic/partition`. */
+export async function endsOf(topics: readonly Topic[], { log }: CopySource): Promise<ReadonlyMap<string, number>> {
+  const ends = new Map<string, number>();
+  for (const topic of topics)
+    for (const partition of await partitionsOf(log, topic))
+      ends.set(`${topic.name}/${partition}`, (await log.bounds(topic.name, partition)).next);
+  return ends;
+}
+
+/**
+ * Throws RetryableError if records were appended to the source during the copy: some are not in the target. The API and stream-gateway have no
+ * heartbeat in the log and show themselves only so.
+ */
+export async function requireUnchanged(
+  before: ReadonlyMap<string, number>,
+  topics: readonly Topic[],
+  source: CopySource,
+): Promise<void> {
+  for (const [partition, end] of await endsOf(topics, source))
+    if (end !== before.get(partition))
+      throw new RetryableError(
+        `A process appended records to ${partition} during the copy. Stop all processes, the API and stream-gateway too, and copy again to a new log`,
       );
 }
 

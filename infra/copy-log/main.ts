@@ -1,3 +1,4 @@
+import { topics as allTopics } from '../../schemas/topics.js';
 import { runCommandLine, UsageError } from '../command-line.js';
 import { loadConfig } from '../config/config.js';
 import { RetryableError } from '../errors.js';
@@ -6,13 +7,13 @@ import { type EventLog, openEventLog } from '../registry/open-event-log.js';
 import { createLogger, type Logger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { parseCopyArguments, usageText } from './arguments.js';
-import { copyTopic, requireCopyable } from './copy-topic.js';
+import { copyTopic, endsOf, requireCopyable, requireUnchanged } from './copy-topic.js';
 
 const PROGRESS_MS = 2_000;
 /** Unreadable records that are printed, per topic. */
 const MAX_PRINTED = 10;
 
-/** Roles of the processes that write what is copied. */
+/** Roles of the processes with a heartbeat in the log that write what is copied. */
 const WRITERS = ['ingest', 'processors', 'stream'];
 
 /** Throws RetryableError while a process writes to the log: what it writes meanwhile would be in one of the two logs only. */
@@ -43,6 +44,9 @@ async function main(args: readonly string[]): Promise<void> {
       await requireStopped(config.logUrl, source, logger);
       await requireStopped(to, target, logger);
       for (const topic of topics) await requireCopyable(topic, source, target);
+      // A command that the API accepts now would be in no copied state.
+      const watched = [...new Set([...topics, allTopics.accountsCommands])];
+      const ends = await endsOf(watched, source);
       for (const topic of topics) {
         let [reportedMs, printed] = [performance.now(), 0];
         const { copied, unreadable } = await copyTopic(topic, source, target, {
@@ -59,6 +63,7 @@ async function main(args: readonly string[]): Promise<void> {
         const left = unreadable === 0 ? '' : `, ${unreadable.toLocaleString('en')} unreadable ones left out`;
         print(`${topic.name}: ${copied.toLocaleString('en')} record${copied === 1 ? '' : 's'} copied${left}`);
       }
+      await requireUnchanged(ends, watched, source);
     } finally {
       await target.log.close();
     }

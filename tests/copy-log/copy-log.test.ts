@@ -3,8 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type CopySource, type CopyTarget, copyTopic, requireCopyable } from '../../infra/copy-log/copy-topic.js';
-import { FatalError } from '../../infra/errors.js';
+import {
+  type CopySource,
+  type CopyTarget,
+  copyTopic,
+  endsOf,
+  requireCopyable,
+  requireUnchanged,
+} from '../../infra/copy-log/copy-topic.js';
+import { FatalError, RetryableError } from '../../infra/errors.js';
 import { openLog } from '../../infra/log/open-log.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -97,6 +104,16 @@ describe('requireCopyable', () => {
     await source.log.deleteBefore(chainFinal.name, 0, 1);
     await expect(requireCopyable(chainFinal, source, empty)).rejects.toThrow(/begins at 1.*RAW_HISTORY_DAYS/);
   });
+});
+
+it('requireUnchanged rejects a copy during which a process appended records', async () => {
+  const log = await logWith();
+  const watched = [topics.usage, topics.accountsCommands];
+  const ends = await endsOf(watched, { log, codec });
+  await log.append(socialPosts.name, [{ key: 'a', value: null, timestampMs: 1 }]);
+  await expect(requireUnchanged(ends, watched, { log, codec })).resolves.toBeUndefined();
+  await log.append(topics.usage.name, [{ key: 'a', value: null, timestampMs: 1 }]);
+  await expect(requireUnchanged(ends, watched, { log, codec })).rejects.toThrow(RetryableError);
 });
 
 describe('npm run copy-log', () => {
