@@ -25,6 +25,8 @@ export interface PaymentProvider {
   readonly name: 'stripe' | 'test';
   /** Opens a checkout; repeating it with the same id returns the same one. Throws ApiError (upstream) when the provider does not respond. */
   createCheckout(order: CheckoutOrder): Promise<ProviderCheckout>;
+  /** Page on which an open checkout is paid; null: it is no longer open. Throws ApiError (upstream) when the provider does not respond. */
+  urlOfCheckout(ref: string): Promise<string | null>;
   /**
    * Verifies a webhook request and reads its event. Throws ApiError (bad_body) when the signature is not valid; ApiError (upstream) when the
    * provider has to be queried and does not respond. null: this provider sends none.

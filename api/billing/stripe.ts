@@ -185,6 +185,15 @@ export function createStripeProvider(options: {
         throw unavailable(error);
       }
     },
+    async urlOfCheckout(ref) {
+      try {
+        const { status, url } = await stripe.checkout.sessions.retrieve(ref);
+        return status === 'open' ? url : null;
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw unavailable(error);
+      }
+    },
     async parseWebhook(request): Promise<PaymentEvent> {
       const event = verify(request);
       return { id: event.id, type: event.type, occurredAtMs: event.created * 1000, ...(await meaningOf(event)) };

@@ -141,12 +141,27 @@ describe('a checkout', () => {
     expect(noToken.status).toBe(403);
     const before = stripe.requests.length;
     const statuses = [];
-    for (let n = 0; n < 11; n += 1)
-      statuses.push((await user.send('POST', path, { meter: 'api_requests', count: 1 })).status);
+    for (let count = 1; count <= 11; count += 1)
+      statuses.push((await user.send('POST', path, { meter: 'api_requests', count })).status);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 409]);
     expect(stripe.requests.length - before).toBe(10);
     api.clock.nowMs += 86_400_000;
     expect((await user.send('POST', path, { meter: 'api_requests', count: 1 })).status).toBe(201);
+  });
+
+  it('is opened once for the same order while it is open', async () => {
+    const first = await buy(2);
+    expect((await buy(2)).checkout).toEqual(first.checkout);
+    expect((await buy(3)).checkout).not.toMatchObject({ checkout_id: first.checkout.checkout_id });
+    const events = [stripe.completed(first.session)];
+    // Paid at Stripe, though its event has not come yet.
+    const second = await buy(2);
+    expect(second.checkout.checkout_id).not.toBe(first.checkout.checkout_id);
+    events.push(stripe.expired(second.session));
+    for (const event of events) await deliver(event);
+    const third = await buy(2);
+    expect([first, second].map(({ checkout }) => checkout.checkout_id)).not.toContain(third.checkout.checkout_id);
+    expect((await receipts()).map(({ status }) => status).sort()).toEqual(['expired', 'open', 'open', 'paid']);
   });
 
   it('answers 503 while Stripe is away, and leaves no open checkout', async () => {

@@ -17,6 +17,7 @@ interface FakeSession {
   readonly metadata: Record<string, string>;
   readonly amount_total: number;
   payment_intent: string | null;
+  status: 'open' | 'complete' | 'expired';
 }
 
 interface FakeRefund {
@@ -65,6 +66,7 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
       metadata: metadataOf(body, 'metadata'),
       amount_total: unit * Number(body.get('line_items[0][quantity]')),
       payment_intent: null,
+      status: 'open' as const,
     };
     payments.set(session.id, metadataOf(body, 'payment_intent_data[metadata]'));
     sessions.set(session.id, session);
@@ -79,8 +81,8 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     metadata: session.metadata,
     payment_intent: session.payment_intent,
     payment_status: paid ? 'paid' : 'unpaid',
-    status: paid ? 'complete' : 'open',
-    url: `https://checkout.stripe.test/c/pay/${session.id}`,
+    status: session.status,
+    url: session.status === 'open' ? `https://checkout.stripe.test/c/pay/${session.id}` : null,
   });
 
   const respond = (request: StripeRequest): { status: number; body: unknown } => {
@@ -94,6 +96,9 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
       byIdempotencyKey.set(key, session.id);
       return { status: 200, body: sessionObject(session, false) };
     }
+    const opened = sessions.get(request.path.match(/^\/v1\/checkout\/sessions\/(\w+)$/)?.[1] ?? '');
+    if (request.method === 'GET' && opened !== undefined)
+      return { status: 200, body: sessionObject(opened, opened.payment_intent !== null) };
     if (request.method === 'GET' && request.path === '/v1/refunds')
       return {
         status: 200,
@@ -152,6 +157,7 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
   };
   const pay = (session: FakeSession) => {
     session.payment_intent ??= `pi_${session.id.slice(8)}`;
+    session.status = 'complete';
     payments.set(session.payment_intent, payments.get(session.id) ?? {});
   };
   const stayed = ({ payment_intent: id }: FakeSession) =>
@@ -177,7 +183,10 @@ export async function startFakeStripe(options: { secretKey: string; webhookSecre
     },
     delayedPayment: (session: FakeSession) =>
       event('checkout.session.async_payment_succeeded', sessionObject(session, true)),
-    expired: (session: FakeSession) => event('checkout.session.expired', sessionObject(session, false)),
+    expired(session: FakeSession): SignedEvent {
+      session.status = 'expired';
+      return event('checkout.session.expired', sessionObject(session, false));
+    },
     /** The event of a total of refunds. What is missing to it is refunded; a total that is smaller is an old event. */
     refunded(session: FakeSession, cents: number, metadata: Record<string, string> = session.metadata): SignedEvent {
       pay(session);

@@ -14,7 +14,7 @@ import { meterField } from './packages.js';
 
 const { maxPerCheckout: MAX_COUNT, maxOpenCheckouts: MAX_OPEN, priceCents } = usagePackages;
 const NOT_SOLD = 'Packages are not sold here.';
-const TOO_MANY = `Too many open checkouts. Pay or cancel one; at most ${MAX_OPEN} are open at once.`;
+const TOO_MANY = `Too many open checkouts: at most ${MAX_OPEN}. Order the same as in one of them to return to it, or wait: an unpaid one ends after 24 hours.`;
 
 /** POST /v1/account/packages/checkout, and the end of a checkout of the test provider. */
 export function createCheckoutRoutes(deps: {
@@ -41,7 +41,7 @@ export function createCheckoutRoutes(deps: {
       path: '/v1/account/packages/checkout',
       summary: 'Buy usage packages',
       description:
-        'Opens a checkout at the payment provider; send the browser to `url`. Capacity is added when the provider has confirmed the payment.',
+        'Opens a checkout at the payment provider, or returns the open one of the same order; send the browser to `url`. Capacity is added when the provider has confirmed the payment.',
       body: jsonBody({
         meter: meterField,
         count: z
@@ -70,8 +70,19 @@ export function createCheckoutRoutes(deps: {
       async handler({ body: { meter, count } }, context) {
         const session = requireSession(context.session);
         if (provider === null) throw notFound(NOT_SOLD);
-        if (openCheckouts(session.accountId, context.nowMs).length >= MAX_OPEN)
-          throw new ApiError({ kind: 'conflict', message: TOO_MANY });
+        const amountCents = count * priceCents;
+        const open = openCheckouts(session.accountId, context.nowMs);
+        const same = open.find(
+          (one) =>
+            one.provider === provider.name &&
+            one.meter === meter &&
+            one.count === count &&
+            one.amount_cents === amountCents,
+        );
+        const sameUrl = same === undefined ? null : await provider.urlOfCheckout(same.provider_ref);
+        if (same !== undefined && sameUrl !== null)
+          return { body: { checkout_id: same.checkout_id, url: sameUrl, amount_usd: amountCents / 100 } };
+        if (open.length >= MAX_OPEN) throw new ApiError({ kind: 'conflict', message: TOO_MANY });
         const checkoutId = randomUUID();
         const { ref, url } = await provider.createCheckout({
           checkoutId,
@@ -89,7 +100,7 @@ export function createCheckoutRoutes(deps: {
               checkout_id: checkoutId,
               meter,
               count,
-              amount_cents: count * priceCents,
+              amount_cents: amountCents,
               provider: provider.name,
               provider_ref: ref,
             },
@@ -98,7 +109,7 @@ export function createCheckoutRoutes(deps: {
         );
         if (outcome.code === 'checkout_limit') throw new ApiError({ kind: 'conflict', message: TOO_MANY });
         if (!outcome.accepted) throw unexpectedRejection('StartCheckout', outcome);
-        return { body: { checkout_id: checkoutId, url, amount_usd: (count * priceCents) / 100 } };
+        return { body: { checkout_id: checkoutId, url, amount_usd: amountCents / 100 } };
       },
     }),
     defineRoute({
