@@ -1,11 +1,16 @@
 import { isIPv6 } from 'node:net';
 
+/** `a.b.c.d:port` and `[v6]:port`, as some proxies write them into X-Forwarded-For. */
+const WITH_PORT = /^(?:\[([^\]]+)\]|(\d{1,3}(?:\.\d{1,3}){3}))(?::\d{1,5})?$/;
+
 /**
  * The unit that per-address rules count: an IPv4 address, or the /64 network of an IPv6 address (one host usually owns all of it).
- * IPv4-mapped IPv6 (`::ffff:1.2.3.4`, in any spelling) is the IPv4 address. Zone ids are dropped. Text that is no address is returned as it is.
+ * IPv4-mapped IPv6 (`::ffff:1.2.3.4`, in any spelling) is the IPv4 address. Zone ids and ports are dropped. Text that is no address is returned as it is.
  */
 export function clientNetwork(ip: string): string {
-  const bare = ip.split('%', 1)[0] ?? ip;
+  const [, v6, v4] = WITH_PORT.exec(ip) ?? [];
+  const address = v6 ?? v4 ?? ip;
+  const bare = address.split('%', 1)[0] ?? address;
   if (!isIPv6(bare)) return bare;
   const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');

@@ -264,8 +264,18 @@ export function createApp(deps: AppDeps): Express {
     throw new ApiError({ kind: 'not_found', message: 'Not found.' });
   });
 
+  /** The router rejects a path with a malformed escape before a route can count the request. */
+  const countMalformedPath = (error: unknown, response: Response): unknown => {
+    if (!(error instanceof URIError)) return error;
+    try {
+      countIfKeyed(response);
+      return error;
+    } catch (limited) {
+      return limited;
+    }
+  };
   const onError: ErrorRequestHandler = (error, request, response, next) => {
-    const failure = toFailure(error);
+    const failure = toFailure(countMalformedPath(error, response));
     const apiGroup = apiGroupOf(pathOf(request));
     failures.inc({ api_group: apiGroup, kind: failure.kind });
     if (failure.kind === 'internal' || failure.kind === 'upstream') {

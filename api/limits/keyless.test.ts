@@ -1,10 +1,12 @@
 import type { Request, Response } from 'express';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { plans } from '../../schemas/plans.js';
 import { ApiError } from '../errors/failure.js';
 import { createApp } from '../http/app.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { listen } from '../http/server.js';
 import { countIfKeyed, limitKeyless } from './keyless.js';
 
@@ -104,11 +106,10 @@ describe('createApp', () => {
     '/docs': { error: 'Rate limit exceeded. Retry after 1800000060.', reset_at: 1_800_000_060 },
   };
 
-  it.each(Object.entries(bodyOf))(
-    'responds to %s beyond the limit of an address with 429, per proxied client',
-    async (path, body) => {
-      const app = createApp({
-        routes: [],
+  const startApp = (routes: readonly Route[] = []) =>
+    listen(
+      createApp({
+        routes,
         keys: { lookup: (key) => (key === VALID ? CALLER : null) },
         keylessPerMinute: 2,
         usedUpUntil: null,
@@ -123,8 +124,14 @@ describe('createApp', () => {
         allowedHosts: [],
         serverOrigin: 'http://127.0.0.1',
         upgradeUrl: 'http://127.0.0.1/docs#plans',
-      });
-      const server = await listen(app, { host: '127.0.0.1', port: 0 });
+      }),
+      { host: '127.0.0.1', port: 0 },
+    );
+
+  it.each(Object.entries(bodyOf))(
+    'responds to %s beyond the limit of an address with 429, per proxied client',
+    async (path, body) => {
+      const server = await startApp();
       const get = (client: string) =>
         fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { 'x-forwarded-for': client } });
       try {
@@ -146,4 +153,25 @@ describe('createApp', () => {
       }
     },
   );
+
+  it('counts paths with a malformed escape, also with a valid key', async () => {
+    const route = defineRoute({
+      method: 'get',
+      path: '/v1/x/{id}',
+      apiGroup: 'v1',
+      tag: 'Test',
+      summary: 'Test',
+      auth: 'key',
+      params: z.object({ id: z.string() }),
+      success: { description: 'Nothing', schema: z.object({}), example: {} },
+      handler: () => ({ body: {} }),
+    });
+    const server = await startApp([route]);
+    const statusOf = async () => (await fetch(`http://127.0.0.1:${server.port}/v1/x/%zz?key=${VALID}`)).status;
+    try {
+      expect([await statusOf(), await statusOf(), await statusOf()]).toEqual([400, 400, 429]);
+    } finally {
+      await server.close(500);
+    }
+  });
 });
