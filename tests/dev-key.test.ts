@@ -2,12 +2,14 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createAccountCommands } from '../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
 import { devKeyFile, ensureDevKey } from '../infra/up/dev-key.js';
 import { createAccountsProcessor } from '../processors/accounts/processor.js';
+import { hashKey } from '../schemas/api-keys.js';
 import { createCodec } from '../schemas/codec.js';
 import { allTopics } from '../schemas/topics.js';
 import { createMemoryLog } from './support/memory-log.js';
@@ -67,5 +69,18 @@ describe('the ready key', () => {
     const next = (await ensure(true)) as string;
     expect(next).not.toBe(key);
     await eventually('the next key', async () => accounts.lookupKey(next).status === 'ok');
+  });
+
+  it('is another one after it was revoked', async () => {
+    const { log, accounts, ensure } = await setting();
+    const key = (await ensure(true)) as string;
+    await eventually('the key', async () => accounts.lookupKey(key).status === 'ok');
+    const commands = createAccountCommands({ log, codec, now: Date.now });
+    await commands.send({ 'oddstream.RevokeKey': { account_id: 'local', key_hash: hashKey(key) } });
+    await eventually('the revocation', async () => accounts.lookupKey(key).status === 'inactive');
+    const next = (await ensure(true)) as string;
+    expect(next).not.toBe(key);
+    await eventually('the next key', async () => accounts.lookupKey(next).status === 'ok');
+    expect(await ensure(true)).toBe(next);
   });
 });

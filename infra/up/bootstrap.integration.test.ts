@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,16 @@ it('compiles for `start` without checking types, and for `build` with it, each o
   run('start');
   expect(calls()).toEqual(['compiled', 'checked and compiled', 'compiled']);
 });
+
+it.runIf(process.platform === 'linux')(
+  'takes over the lock of a process that has ended and whose pid another process has now',
+  () => {
+    write('.bootstrap.lock', `${process.pid} 1`);
+    utimesSync(join(root, '.bootstrap.lock'), 0, 0);
+    run('start');
+    expect(calls()).toEqual(['compiled']);
+  },
+);
 
 it('installs for `start` what runs, and adds for `build` what builds and tests need, keeping the installed files', () => {
   rmSync(join(root, 'node_modules/.oddstream-lock'));

@@ -137,13 +137,13 @@ async function withBootstrapLock(work) {
   for (let waited = false; ; ) {
     try {
       const handle = openSync(file, 'wx');
-      writeSync(handle, String(process.pid));
+      writeSync(handle, `${process.pid} ${startOf(process.pid)}`);
       closeSync(handle);
       break;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
-      const owner = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
-      const alive = owner > 0 && isAlive(owner);
+      const [owner, start] = (existsSync(file) ? readFileSync(file, 'utf8') : '').split(' ');
+      const alive = Number(owner) > 0 && isAlive(Number(owner)) && startOf(owner) === start;
       if (!alive && existsSync(file) && Date.now() - statSync(file).mtimeMs > 1000) rmSync(file, { force: true });
       else if (!waited) {
         print(`Waiting for another Oddstream command (pid ${owner}) to finish installing or building`);
@@ -159,6 +159,17 @@ async function withBootstrapLock(work) {
   } finally {
     release();
     process.off('exit', release);
+  }
+}
+
+/** Start of a process in clock ticks after that of the machine, which tells it from an earlier one with its pid; empty where there is no /proc. */
+function startOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in parentheses, may contain spaces; the start is the 22nd field.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  } catch {
+    return '';
   }
 }
 

@@ -25,9 +25,9 @@ function writeKey(file: string, key: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Keys of accounts.state that are active, by hash. */
-async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> {
-  const active = new Set<string>();
+/** Whether a key of accounts.state is active; undefined: not there. */
+async function isActive(keyHash: string, log: Log, codec: Codec): Promise<boolean | undefined> {
+  let active: boolean | undefined;
   for await (const batch of log.read({
     topic: topics.accountsState.name,
     partition: 0,
@@ -40,8 +40,7 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
       const event = tryDecode(codec, record.value, () => undefined);
       if (event?.kind !== 'account_state' || !('oddstream.Key' in event.value.state)) continue;
       const key = event.value.state['oddstream.Key'];
-      if (key.active) active.add(key.key_hash);
-      else active.delete(key.key_hash);
+      if (key.key_hash === keyHash) active = key.active;
     }
   }
   return active;
@@ -49,8 +48,8 @@ async function activeKeys(log: Log, codec: Codec): Promise<ReadonlySet<string>> 
 
 /**
  * The ready key for local use: belongs to the account `local` on the enterprise plan, is created at the first start and stored in `<data>/dev-key`.
- * Only while every port is bound to loopback: when `loopback` is false an existing key is revoked and its file removed, and null is returned.
- * Repeating it changes nothing. Only commands are appended here; the accounts processor decides.
+ * Another one is created at the start after it was revoked. Only while every port is bound to loopback: when `loopback` is false an existing
+ * key is revoked and its file removed, and null is returned. Repeating it changes nothing. Only commands are appended here; the accounts processor decides.
  */
 export async function ensureDevKey(deps: {
   dataDir: string;
@@ -80,9 +79,11 @@ export async function ensureDevKey(deps: {
     }
     return null;
   }
-  if (existing !== null && (await activeKeys(log, codec)).has(hashKey(existing))) return existing;
-  const key = existing ?? newRawKey();
-  if (existing === null) writeKey(file, key);
+  const active = existing === null ? undefined : await isActive(hashKey(existing), log, codec);
+  if (existing !== null && active === true) return existing;
+  // A key that is not there yet: its command was not decided, or was lost with the log.
+  const key = existing !== null && active === undefined ? existing : newRawKey();
+  if (key !== existing) writeKey(file, key);
   await send([
     { 'oddstream.CreateAccount': { account_id: ACCOUNT_ID, plan: 'enterprise', label: 'local development' } },
     {
