@@ -175,7 +175,7 @@ export const topics = {
   /** Running totals: the newest record of a key supersedes older ones, so compaction leaves one record per key. */
   usage: {
     name: 'usage.totals',
-    key: 'process, UTC hour, account, meter',
+    key: 'process, UTC hour, account, meter, API key',
     partitions: 4,
     retentionMs: null,
     compacted: true,

@@ -59,4 +59,14 @@ describe('remainingCapacity', () => {
     expect(view.grantsOf('a').map(({ grant_id }) => grant_id)).toEqual(['c']);
     expect(view.grantsOf('b')).toEqual([]);
   });
+
+  it('counts the usage of the running period, also when a later one was settled by a clock that ran ahead', () => {
+    const view = createCapacityView();
+    const september = { period_start_ms: SEPTEMBER, used: 9 * M, charged: 0, uncovered: 0 };
+    view.apply('settled:a:api_requests', {
+      'oddstream.UsageSettlement': { ...settled(0, 0, 0), period_start_ms: OCTOBER, previous: september },
+    });
+    expect(remainingCapacity(meterCapacity(view, account, 'api_requests', OCTOBER - 1))).toBe(M);
+    expect(remainingCapacity(meterCapacity(view, account, 'api_requests', OCTOBER))).toBe(10 * M);
+  });
 });

@@ -78,7 +78,7 @@ export function meterCapacity(
 ): MeterCapacity {
   const { startMs } = servicePeriod(account.created_at_ms, nowMs);
   const settled = view.settlement(account.account_id, meter);
-  const current = settled?.period_start_ms === startMs ? settled : undefined;
+  const current = [settled, settled?.previous].find((period) => period?.period_start_ms === startMs);
   const left = { package: 0, courtesy: 0 };
   for (const grant of view.grantsOf(account.account_id))
     if (grant.meter === meter && grant.expires_at_ms > nowMs) left[grant.kind] += grant.remaining;

@@ -36,6 +36,8 @@ interface Changed {
   readonly behind: Map<number, number>;
   nextMs: number;
   looks: number;
+  /** Changes of plan, limits or grants so far. */
+  changes: number;
 }
 
 export interface UsageSettlementPass {
@@ -72,7 +74,7 @@ export function createUsageSettlement(options: {
   const changed = new Map<string, Changed>();
 
   const markChanged = (accountId: string): Changed => {
-    const known = changed.get(accountId) ?? { sinceMs: nowMs(), behind: new Map(), nextMs: 0, looks: 0 };
+    const known = changed.get(accountId) ?? { sinceMs: nowMs(), behind: new Map(), nextMs: 0, looks: 0, changes: 0 };
     changed.set(accountId, known);
     return known;
   };
@@ -82,6 +84,7 @@ export function createUsageSettlement(options: {
     const known = markChanged(accountId);
     known.nextMs = 0;
     known.looks = 0;
+    known.changes += 1;
   };
 
   const applyState = ({ key, offset, value }: LogRecord): void => {
@@ -179,6 +182,7 @@ export function createUsageSettlement(options: {
     noteExpired(atMs);
     const due = accountsToRead(atMs);
     if (due.length === 0) return { accounts: 0, commands: 0 };
+    const changesBefore = new Map(due.map(({ account_id: id }) => [id, changed.get(id)?.changes]));
     // Before the totals, which are then at least as new.
     const progress = await readUsageProgress(clickhouse, signal);
     let count = 0;
@@ -199,7 +203,8 @@ export function createUsageSettlement(options: {
           waits ||= result.waits;
         }
         const state = changed.get(id);
-        if (state === undefined) continue;
+        // What has changed during the pass is looked at in the next one.
+        if (state === undefined || state.changes !== changesBefore.get(id)) continue;
         const isComplete = [...state.behind].every(([partition, next]) => (progress.get(partition) ?? 0) >= next);
         if (!waits && (isComplete || atMs - state.sinceMs > MAX_WAIT_FOR_TABLE_MS)) changed.delete(id);
         else {

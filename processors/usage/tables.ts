@@ -19,7 +19,7 @@ const usage: TableSpec = {
 };
 
 /**
- * `usage`: usage of one account and meter in one UTC hour, one row per counting process (read it with FINAL: totals grow).
+ * `usage`: usage of one account and meter in one UTC hour, one row per API key and counting process (read it with FINAL: totals grow).
  * `usage_hourly`, `usage_monthly`: sums over processes, per UTC hour and per UTC calendar month. Bytes as encoded, or requests.
  */
 export const usageTables: Migration = {

@@ -124,6 +124,25 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.close();
   }, 180_000);
 
+  it('marks a meter as used up only when nothing of its packages is left', async () => {
+    const page = await open('/dashboard');
+    let remaining = 4_100_000;
+    await page.route('**/v1/account/usage', async (route) => {
+      const body = await (await route.fetch()).json();
+      Object.assign(body.meters[0], { used: 6_000_000, packages_remaining: remaining });
+      await route.fulfill({ json: body });
+    });
+    const classOf = async () => {
+      await page.reload();
+      await tablesAreShown(page);
+      return page.locator('.meter').first().getAttribute('class');
+    };
+    expect(await classOf()).toBe('meter');
+    remaining = 0;
+    expect(await classOf()).toBe('meter over');
+    await page.close();
+  });
+
   it('renames, replaces and revokes keys in dialogs that keyboards reach and leave', async () => {
     const page = await open('/dashboard');
     await tablesAreShown(page);

@@ -243,6 +243,31 @@ describe('the settlement of usage', () => {
     await world.stop();
   });
 
+  it('looks again at an account whose plan changes during a pass', async () => {
+    const world = await start('during-');
+    const { log, clock } = world;
+    await world.used('a', 'api_requests', SEPTEMBER, 4 * M);
+    const controller = new AbortController();
+    let changes: Promise<void> | undefined;
+    const clickhouse = {
+      query: (async (...args: Parameters<typeof engine.client.query>) => {
+        const rows = await engine.client.query(...args);
+        changes ??= world
+          .send({ 'oddstream.SetPlan': { account_id: 'during-a', plan: 'free' } })
+          .then(() => sleep(100));
+        await changes;
+        return rows;
+      }) as typeof engine.client.query,
+    };
+    const nowMs = () => clock.nowMs;
+    const settlement = createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs, intervalMs: 20 });
+    const running = settlement.run(controller.signal);
+    await vi.waitFor(() => expect(world.settlement('a', 'api_requests')?.used).toBe(4 * M), 5_000);
+    controller.abort();
+    await running;
+    await world.stop();
+  });
+
   it('sums the greatest total of each id in the running period of each account, and charges what is beyond the allowance', async () => {
     const world = await start('sum-');
     const { used, pass, clock } = world;

@@ -14,7 +14,7 @@ function showPlan({ plan, limits }) {
   $('tiles').replaceChildren(
     tile('Plan', PLANS[plan], el('a', { href: '/docs#plans' }, 'Compare plans')),
     tile('Requests per minute', limit(limits.standard_per_minute)),
-    tile('Sockets', limit(limits.event_sockets), 'of events, and as many of order books'),
+    tile('Event sockets', limit(limits.event_sockets), `and ${limit(limits.orderbook_sockets)} of order books`),
     tile('API keys', limit(limits.api_keys)),
   );
   $('tiles').removeAttribute('aria-busy');

@@ -27,7 +27,8 @@ function show(row) {
   const extra = row.packages_remaining + row.courtesy_remaining;
   const text = (value) => quantity(meter, value);
   const name = meterName(meter);
-  const isOver = !unlimited && used >= included + extra;
+  // `extra` is what is left after the usage beyond the allowance.
+  const isOver = !unlimited && used >= included && extra === 0;
   const facts = [
     ['Per day so far', text(row.avg_per_day)],
     ['Projection for the month', text(row.projected)],
