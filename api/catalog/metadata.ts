@@ -13,6 +13,7 @@ import {
   resolutionsSql,
   type TokenMetadataRow,
   tokenMetadataSql,
+  venueTokensSql,
 } from './metadata.sql.js';
 import { type Resolution, resolutionOf } from './resolution.js';
 
@@ -115,6 +116,29 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   tagSlugs: row.tag_slugs,
 });
 
+/** Tokens by condition. Of several pairs that of the condition's oracle, else the one that was traded. */
+const readConditionTokens =
+  (tables: Tables) =>
+  async (ids: readonly string[]): Promise<Map<string, ConditionTokens>> => {
+    const pairs = new Map<string, ConditionTokensRow[]>();
+    for (const row of await tables.rows<ConditionTokensRow>(conditionTokensSql(ids)))
+      pairs.set(row.condition_id, [...(pairs.get(row.condition_id) ?? []), row]);
+    const unclear = [...pairs.values()]
+      .filter((rows) => rows.length > 1)
+      .flatMap((rows) => rows.flatMap((row) => row.tokens));
+    const weights = new Map<string, number>();
+    if (unclear.length > 0)
+      for (const { token, weight } of await tables.rows<{ token: string; weight: number }>(venueTokensSql(unclear)))
+        weights.set(token, Math.max(weight, weights.get(token) ?? 0));
+    const weightOf = ({ tokens }: ConditionTokensRow) => Math.max(...tokens.map((token) => weights.get(token) ?? 0));
+    return new Map(
+      [...pairs].map(([id, rows]) => {
+        const row = rows.reduce((best, other) => (weightOf(other) > weightOf(best) ? other : best));
+        return [id, { tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }];
+      }),
+    );
+  };
+
 export function createMetadataLookups(deps: {
   tables: Tables;
   nowMs: () => number;
@@ -140,12 +164,7 @@ export function createMetadataLookups(deps: {
     }),
     // Rows never change; a missing one is read again after one second.
     conditionTokensOf: createCachedLookup<ConditionTokens | null>({
-      read: readRows(
-        tables,
-        conditionTokensSql,
-        (row: ConditionTokensRow) => row.condition_id,
-        (row) => ({ tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }),
-      ),
+      read: readConditionTokens(tables),
       unknown: null,
       nowMs,
     }),

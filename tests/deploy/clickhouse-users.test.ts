@@ -51,6 +51,16 @@ const HARMLESS = [
   ...['getServerSetting', 'serverUUID', 'filesystemAvailable', 'logTrace', 'structureToProtobufSchema'],
   // The value that the setting has, an empty profile, and settings of a subquery, which do not lift the limits of the whole.
   ...['SETTINGS additional_table_filters', 'SETTINGS profile', 'SETTINGS in IN', 'SETTINGS in a UNION'],
+  ...['SETTINGS in a subquery', 'SETTINGS in a CTE', 'SETTINGS of a view function'],
+  // Without a table: those that the user may stop, which are none. And all roles of a user without any.
+  ...['SYSTEM STOP MERGES', 'SET ROLE'],
+  // Of the user's own statements; a server requires a grant for system.processes.
+  ...['KILL QUERY', 'SHOW PROCESSLIST'],
+  // Only what the user may see: nothing of another database.
+  ...['SHOW TABLES', 'SHOW COLUMNS'].map((what) => `${what} of another database`),
+  ...['SHOW INDEX', 'SHOW DICTIONARIES', 'SHOW CLUSTERS', 'SHOW SETTINGS', 'SHOW ENGINES', 'SHOW FUNCTIONS'],
+  // The statement's own syntax.
+  ...['EXPLAIN CURRENT TRANSACTION', 'EXPLAIN AST of another database'],
 ];
 
 let directory: string;
@@ -168,6 +178,16 @@ describe('user analyst of a server', () => {
     expect(existsSync(newFile)).toBe(false);
     expect(connections).toBe(0);
     expect(await state()).toEqual(before);
+  });
+
+  it('has the time limit of the whole statement for subqueries that lift theirs', async () => {
+    const endless = 'SELECT SHA256(toString(number)) AS h FROM numbers(1000000000)';
+    const answers = await run(analyst(closed), [
+      `SELECT count() FROM (${endless} SETTINGS max_execution_time = 0) WHERE h = ''`,
+      `WITH x AS (${endless} SETTINGS readonly = 0, max_execution_time = 0) SELECT count() FROM x WHERE h = ''`,
+      `SELECT count() FROM view(${endless} SETTINGS max_execution_time = 0) WHERE h = ''`,
+    ]);
+    expect(answers.map((answer) => answer.slice(0, 9))).toEqual(['Code: 159', 'Code: 159', 'Code: 159']);
   });
 
   it('changes no setting while the profile is closed', async () => {
