@@ -44,6 +44,7 @@ import { socialSink } from './social/sink.js';
 import type { StateStores } from './stateful/state-store.js';
 import type { StatefulProcessor } from './stateful/stateful-processor.js';
 import { usageSink } from './usage/sink.js';
+import { createSteadyClock } from './usage-settlement/steady-clock.js';
 import { createUsageSettlement } from './usage-settlement/usage-settlement.js';
 import { walletActivitySink } from './wallet-activity/sink.js';
 import { walletEventsSink } from './wallet-events/sink.js';
@@ -202,7 +203,14 @@ export async function createTableTasks(options: {
       },
     },
     backgroundTask('usage-settlement', () =>
-      createUsageSettlement({ log, codec, clickhouse, logger, metrics, nowMs: Date.now }),
+      createUsageSettlement({
+        log,
+        codec,
+        clickhouse,
+        logger,
+        metrics,
+        nowMs: createSteadyClock(Date.now, () => performance.now()),
+      }),
     ),
     backgroundTask('compaction', () => ({
       async run(signal) {

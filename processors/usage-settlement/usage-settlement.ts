@@ -159,7 +159,9 @@ export function createUsageSettlement(options: {
 
   /** Accounts to look at now: changed ones, and those with a grant that has expired. */
   const accountsToRead = (atMs: number): readonly Account[] => {
-    const ids = [...changed].filter(([, { nextMs }]) => nextMs <= atMs).map(([id]) => id);
+    // After the clock was set back, a time beyond the interval is of the clock before.
+    const isDueAt = (nextMs: number) => nextMs <= atMs || nextMs > atMs + CALM_INTERVAL_MS;
+    const ids = [...changed].filter(([, { nextMs }]) => isDueAt(nextMs)).map(([id]) => id);
     return ids.flatMap((id) => {
       const account = accounts.get(id);
       if (account !== undefined && isLimited(account)) return [account];
