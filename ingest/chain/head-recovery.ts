@@ -6,10 +6,17 @@ import { tryDecode } from '../../schemas/try-decode.js';
 import type { HeadState, IncompleteBlock, PendingSettlement } from './head-state.js';
 import type { Hex } from './source.js';
 
+export interface RecoveredHead {
+  /** The block whose block record was not written before the process died. */
+  readonly open: IncompleteBlock | null;
+  /** Newest block of chain.final if all blocks of chain.head are deleted, so that the ones after it may be missing; otherwise null. */
+  readonly missingAfter: number | null;
+}
+
 /**
  * Applies the end of chain.head to the state, so that a restart neither repeats nor loses records. Reads back from the newest record to
  * `pendingTtlMs` before the newest final block, at most `windowMs`: older blocks cannot be retracted and older settlements have expired.
- * Returns the incomplete block if the process died before it wrote the block record.
+ * Reads further back only while it has found no block.
  */
 export async function recoverHead(deps: {
   log: Omit<Log, 'append'>;
@@ -19,11 +26,17 @@ export async function recoverHead(deps: {
   pendingTtlMs: number;
   nowMs: number;
   onUnreadable: OnUnreadable;
-}): Promise<IncompleteBlock | null> {
+}): Promise<RecoveredHead> {
   const { log, codec, state, nowMs } = deps;
   const topic = topics.chainHead.name;
+  const final = await newestFinal(deps);
+  const { earliest } = await log.bounds(topic, 0);
+  const result = (open: IncompleteBlock | null): RecoveredHead => ({
+    open,
+    missingAfter: earliest > 0 && state.tip() === undefined ? (final?.number ?? null) : null,
+  });
   const last = await log.lastRecord(topic, 0);
-  if (last === null) return null;
+  if (last === null) return result(null);
   let open: {
     number: number;
     hash: Hex;
@@ -35,11 +48,10 @@ export async function recoverHead(deps: {
     if (open?.hash !== hash) open = { number, hash: hash as Hex, ids: new Set(), settled: new Set(), confirmed: [] };
     return open;
   };
-  const final = await newestFinal(deps);
   if (final !== null) state.finalize(final.number, final.hash);
   const sinceFinalMs = last.timestampMs - (final?.timestampMs ?? Number.NEGATIVE_INFINITY);
-  const windowMs = Math.min(deps.windowMs, Math.max(sinceFinalMs, 0) + deps.pendingTtlMs);
-  const read = async (rangeMs: number): Promise<void> => {
+  let rangeMs = Math.min(deps.windowMs, Math.max(sinceFinalMs, 0) + deps.pendingTtlMs);
+  const read = async (): Promise<void> => {
     open = null;
     const from = { timestampMs: last.timestampMs - rangeMs };
     for await (const batch of log.read({ topic, partition: 0, from, follow: false })) {
@@ -99,10 +111,29 @@ export async function recoverHead(deps: {
       }
     }
   };
-  await read(windowMs);
-  // Without a block in it, the gap since the newest block would not be noticed.
-  if (state.tip() === undefined && windowMs < deps.windowMs) await read(deps.windowMs);
-  return open;
+  await read();
+  if (state.tip() === undefined) {
+    // Without a block, the gap since the newest one would not be noticed.
+    const oldestMs = await oldestTimestampMs(log);
+    while (state.tip() === undefined && last.timestampMs - rangeMs > oldestMs) {
+      rangeMs = Math.max(2 * rangeMs, deps.windowMs);
+      await read();
+    }
+  }
+  return result(open);
+}
+
+/** Time of the oldest record of chain.head. */
+async function oldestTimestampMs(log: Pick<Log, 'read'>): Promise<number> {
+  const oldest = {
+    topic: topics.chainHead.name,
+    partition: 0,
+    from: 'earliest',
+    follow: false,
+    maxRecords: 1,
+  } as const;
+  for await (const { records } of log.read(oldest)) for (const { timestampMs } of records) return timestampMs;
+  return Number.POSITIVE_INFINITY;
 }
 
 /** Block of the last record of chain.final; null when there is none or it is not an event of a block. */

@@ -11,6 +11,7 @@ import type { EncodeBlock } from './block-records.js';
 import type { ChainMetrics } from './chain-metrics.js';
 import type { ChainDecoder } from './decoder.js';
 import { createForkPath } from './fork-path.js';
+import { createGapFill } from './head-gap.js';
 import {
   type HeadRecord,
   retractRecord,
@@ -27,7 +28,7 @@ export interface HeadTrackerOptions {
   /** A settlement that is not in a block after this time is dropped. */
   readonly pendingTtlMs: number;
   readonly maxPending: number;
-  /** Largest range of chain.head that is read at a restart. */
+  /** Largest range of chain.head that is read at a restart if it contains a block. */
   readonly recoveryWindowMs: number;
   /** Gaps up to this many blocks are filled by parent hash, wider gaps forward by number. */
   readonly maxParentFetchBlocks: number;
@@ -56,7 +57,6 @@ const MAX_QUEUED_LOGS = 20_000;
 /** Records in flight to the log above which the next block waits. Below it the appender combines the blocks of one append. */
 const MAX_RECORDS_IN_FLIGHT = 2_000;
 const MAX_CONSECUTIVE_ABANDONED = 20;
-const GAP_CHUNK = 16;
 /** A path of fewer missed blocks is normal: a node may announce only the newest of several blocks. */
 const MIN_REREAD_BLOCKS = 5;
 
@@ -96,8 +96,8 @@ export function createHeadTracker(deps: {
   onPendingCount?: (count: number) => void;
   /** Called when blocks that were missed live have been read after the fact; both ends inclusive. */
   onReread?: (fromBlock: number, toBlock: number) => void;
-  /** Called when chain.head skips blocks; both ends inclusive. */
-  onGap?: (fromBlock: number, toBlock: number) => void;
+  /** Called when chain.head skips blocks, and awaited before the block after them is written; both ends inclusive. */
+  onGap?: (fromBlock: number, toBlock: number) => Promise<void> | void;
   now?: () => number;
   options?: Partial<HeadTrackerOptions>;
 }): HeadTracker {
@@ -112,6 +112,7 @@ export function createHeadTracker(deps: {
   });
   const appender = createAppender({ log: deps.log, topic: topics.chainHead.name });
   let open: IncompleteBlock | null = null;
+  let missingAfter: number | null = null;
   let abandoned = 0;
   let heads: { readonly block: SourceBlock; readonly seenAtMs: number }[] = [];
   let queuedLogs = 0;
@@ -205,33 +206,22 @@ export function createHeadTracker(deps: {
     return true;
   };
 
-  const closeGap = async (head: SourceBlock): Promise<void> => {
-    const tip = state.tip();
-    if (tip === undefined || head.number - tip.number <= options.maxParentFetchBlocks) return;
-    if (state.byHash(head.parentHash) !== undefined) return;
-    if (head.number - tip.number > options.maxGapBlocks) {
-      logger.error(
-        { after: tip.number, head: head.number },
-        'gap too wide: chain.head resumes at the head of the node',
-      );
-      metrics.skippedBlocks.inc(head.number - tip.number - 1);
-      state.reset();
-      deps.onGap?.(tip.number + 1, head.number - 1);
-      return;
-    }
-    logger.info({ after: tip.number, head: head.number }, 'filling a gap in chain.head');
-    for (let from = tip.number + 1; from < head.number && !signal.aborted; from += GAP_CHUNK) {
-      const numbers = Array.from({ length: Math.min(GAP_CHUNK, head.number - from) }, (_, index) => from + index);
-      const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
-      for (const block of blocks) if (block !== null) await advance(block, now());
-    }
-    // The node may lack some of the blocks.
-    const reached = state.tip()?.number ?? 0;
-    if (!signal.aborted && reached > tip.number) deps.onReread?.(tip.number + 1, reached);
-  };
+  const fillGap = createGapFill({
+    source,
+    state,
+    advance: (block) => advance(block, now()),
+    maxParentFetchBlocks: options.maxParentFetchBlocks,
+    maxGapBlocks: options.maxGapBlocks,
+    onReread: deps.onReread,
+    onGap: deps.onGap,
+    metrics,
+    logger,
+    signal,
+  });
 
   const handle = async (block: SourceBlock, seenAtMs: number): Promise<void> => {
-    await closeGap(block);
+    await fillGap(block, missingAfter);
+    missingAfter = null;
     if (signal.aborted) return;
     if (await advance(block, seenAtMs)) abandoned = 0;
     else {
@@ -265,7 +255,7 @@ export function createHeadTracker(deps: {
   return {
     async recover() {
       const { recoveryWindowMs: windowMs, pendingTtlMs } = options;
-      open = await recoverHead({ ...deps, state, windowMs, pendingTtlMs, nowMs: now() });
+      ({ open, missingAfter } = await recoverHead({ ...deps, state, windowMs, pendingTtlMs, nowMs: now() }));
       reportPending();
       const tip = state.tip();
       if (tip !== undefined || open !== null) {

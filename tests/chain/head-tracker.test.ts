@@ -1,47 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
-import { createHeadTracker, type HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
-import type { SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
-import { chainParts, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
+import { eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { FakeNode, type ScriptedLog, txHash } from '../support/fake-chain.js';
+import { appendFinal, followed, tracking } from '../support/head-tracking.js';
 import { createMemoryStore, type MemoryLog } from '../support/memory-log.js';
-
-async function tracking(
-  log: MemoryLog,
-  node: FakeNode,
-  options: Partial<HeadTrackerOptions> = {},
-  now: () => number = () => 5000,
-) {
-  const stop = new AbortController();
-  const parts = chainParts(log);
-  const ranges: (readonly ['reread' | 'gap', number, number])[] = [];
-  const tracker = createHeadTracker({
-    ...parts,
-    source: { blockByHash: node.byHash, blockByNumber: node.byNumber },
-    signal: stop.signal,
-    now,
-    onReread: (from, to) => ranges.push(['reread', from, to]),
-    onGap: (from, to) => ranges.push(['gap', from, to]),
-    options: { retryDelayMs: 1, ...options },
-  });
-  await tracker.recover();
-  return { ...parts, tracker, stop, ranges };
-}
-
-const appendFinal = async (log: MemoryLog, block: SourceBlock) =>
-  log.append(topics.chainFinal.name, [chainParts(log).encodeBlock(block).block]);
-
-/** A chain, and the log of a tracker that has written all of it but the first block. */
-async function followed(length: number) {
-  const log = await freshLog();
-  const node = new FakeNode(length);
-  const { tracker } = await tracking(log, node);
-  for (const block of node.blocks.slice(1)) tracker.onHead(block, 1);
-  await tracker.idle();
-  return { log, node };
-}
 
 const idsOf = (node: FakeNode, from: number) =>
   node.blocks.slice(from).map((block) => ({
@@ -123,68 +87,6 @@ describe('head tracker', () => {
     expect(confirmed[1]?.pending_detected_at_ms).toBe(1000);
     expect(confirmed.map((status) => status.taker_usdc)).toEqual([400_000n, 400_000n]);
     expect(await registry.registry.metrics()).toContain('oddstream_chain_reorgs_total{process="test"} 1');
-  });
-
-  it('fills a wide gap forward by number, also when the block before the gap was replaced', async () => {
-    const log = await freshLog();
-    const node = new FakeNode(2);
-    const { tracker, ranges } = await tracking(log, node, { maxParentFetchBlocks: 4 });
-    const before = node.mine([{ tx: 1 }]);
-    tracker.onHead(before, 1);
-    await tracker.idle();
-    node.fork(1);
-    for (let i = 0; i < 120; i += 1) node.mine([{ tx: 1000 + i }]);
-    tracker.onHead(node.tip, 2);
-    await tracker.idle();
-    const chain = reduceHead(log);
-    expect(withoutConfirmations(chain)).toEqual(idsOf(node, 2));
-    expect(chain).toHaveLength(120);
-    expect(ranges).toEqual([['reread', before.number + 1, node.tip.number - 1]]);
-  });
-
-  it('reports a gap as read up to the last block that the node returned', async () => {
-    const log = await freshLog();
-    const node = new FakeNode(2);
-    const { byNumber, byHash } = node;
-    let highest = 0;
-    Object.assign(node, {
-      byNumber: async (number: number) => (number > highest ? null : byNumber(number)),
-      byHash: async (hash: (typeof node.tip)['hash']) => {
-        const block = await byHash(hash);
-        return block === null || block.number > highest ? null : block;
-      },
-    });
-    const { tracker, ranges } = await tracking(log, node, { maxParentFetchBlocks: 4 });
-    const first = node.tip.number;
-    tracker.onHead(node.tip, 1);
-    for (let i = 0; i < 60; i += 1) node.mine([]);
-    tracker.onHead(node.tip, 2);
-    await tracker.idle();
-    expect(ranges).toEqual([]);
-    highest = first + 40;
-    tracker.onHead(node.mine([]), 3);
-    await tracker.idle();
-    expect(ranges).toEqual([['reread', first + 1, first + 40]]);
-    highest = Number.POSITIVE_INFINITY;
-    tracker.onHead(node.mine([]), 4);
-    await tracker.idle();
-    expect(ranges.slice(1)).toEqual([['reread', first + 41, node.tip.number - 1]]);
-  });
-
-  it('resumes at the head when a gap exceeds the limit, and counts the skipped blocks', async () => {
-    const log = await freshLog();
-    const node = new FakeNode(2);
-    const { tracker, registry, ranges } = await tracking(log, node, { maxGapBlocks: 50 });
-    tracker.onHead(node.tip, 1);
-    for (let i = 0; i < 60; i += 1) node.mine([]);
-    tracker.onHead(node.tip, 2);
-    await tracker.idle();
-    const numbers = eventsOf(log, topics.chainHead.name).map(
-      (event) => event.kind === 'block' && event.value.block_number,
-    );
-    expect(numbers).toEqual([1, 61]);
-    expect(ranges).toEqual([['gap', 2, 60]]);
-    expect(await registry.registry.metrics()).toContain('chain_head_skipped_blocks_total{process="test"} 59');
   });
 
   it('abandons a head without an available parent, and fills the gap with the next head', async () => {
@@ -278,18 +180,6 @@ describe('head tracker', () => {
     };
     await tracking(recording, node, { pendingTtlMs });
     expect(fromMs).toEqual([node.tip.timestampS * 1000 - expectedMs]);
-  });
-
-  it('finds its newest block at a restart though only a settlement is newer than the pending time before the final block', async () => {
-    const { log, node } = await followed(41);
-    // Ingest was down for 15 minutes; chain.final has caught up.
-    for (let i = 0; i < 450; i += 1) node.mine([]);
-    await appendFinal(log, node.tip);
-    const second = await tracking(log, node);
-    second.tracker.onPending(pendingTx(1), node.tip.timestampS * 1000);
-    await second.tracker.idle();
-    const { tracker } = await tracking(log, node);
-    expect(tracker.head).toBe(40);
   });
 
   it('accepts a finalised block only with an equal hash', async () => {
