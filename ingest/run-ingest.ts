@@ -111,7 +111,7 @@ async function runSources(deps: {
   const signal = AbortSignal.any([deps.signal, stop.signal]);
   const cleanups: (() => Promise<void>)[] = [];
   try {
-    await assertSingleSourceMode({
+    const lastStatuses = await assertSingleSourceMode({
       log,
       codec,
       mode: sources.mode,
@@ -120,7 +120,9 @@ async function runSources(deps: {
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
     const counts = createHydrationCounts();
     const statusOf = (source: string) => {
-      const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode });
+      const last = lastStatuses.get(source);
+      const initial = { gap: last?.gap ?? null, reread: last?.reread ?? null };
+      const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode, initial });
       cleanups.push(() => status.close());
       return status;
     };

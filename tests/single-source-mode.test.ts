@@ -19,7 +19,8 @@ describe('assertSameMode', () => {
     status.update({ connected: true });
     await status.close();
     await log.append('sources', [{ key: 'chain', value: Buffer.from('junk'), timestampMs: 1 }]);
-    await assertSingleSourceMode({ log, codec, mode: 'recorded', onUnreadable });
+    const last = await assertSingleSourceMode({ log, codec, mode: 'recorded', onUnreadable });
+    expect([...last]).toMatchObject([['chain', { source: 'chain', phase: 'stopped' }]]);
     await expect(assertSingleSourceMode({ log, codec, mode: 'live', onUnreadable })).rejects.toThrow(FatalError);
     expect(passed.length).toBeGreaterThan(0);
   });

@@ -54,7 +54,11 @@ export async function runChain(deps: {
     now,
     onPendingCount,
     onReread: (from_block, to_block) => status.update({ reread: { from_block, to_block, at_ms: now() } }),
-    onGap: (from_block, to_block) => status.update({ gap: { from_block, to_block, at_ms: now() } }),
+    onGap: (from_block, to_block) => {
+      status.update({ gap: { from_block, to_block, at_ms: now() } });
+      // A restart after the next block would not find the gap again.
+      return status.flush();
+    },
     options: deps.headOptions,
   });
   const final = createFinalWriter({

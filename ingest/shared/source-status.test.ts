@@ -4,6 +4,17 @@ import { createCodec } from '../../schemas/codec.js';
 import { createMemoryLog } from '../oracle/testing/memory-log.js';
 import { createSourceStatus } from './source-status.js';
 
+it('source status is in the log when a flush resolves', async () => {
+  const log = createMemoryLog();
+  const codec = createCodec();
+  const status = createSourceStatus({ log, codec, logger: silentLogger(), source: 'chain', mode: 'live' });
+  await status.flush();
+  status.update({ head: 5 });
+  await status.flush();
+  expect(codec.decode(log.all('sources').at(-1)!.value!).value).toMatchObject({ head: 5 });
+  await status.close();
+});
+
 it('source status writes a change soon after the clock was set back, and continues its heartbeats', async () => {
   const log = createMemoryLog();
   let nowMs = Date.UTC(2027, 4, 22);

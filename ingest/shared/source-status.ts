@@ -11,6 +11,8 @@ export interface SourceStatusWriter {
   update(state: Partial<SourceState>): void;
   /** Merges values that change continuously: written with the next change or heartbeat. */
   updateDeferred(state: Partial<SourceState>): void;
+  /** Writes the current state at once. Resolves when it is durable, or when it could not be written, which is logged. */
+  flush(): Promise<void>;
   readonly current: SourceState;
   /** Writes phase `stopped` and ends the timer. */
   close(): Promise<void>;
@@ -56,6 +58,7 @@ export function createSourceStatus(deps: {
   let writing: Promise<void> = Promise.resolve();
 
   const write = () => {
+    if (timer !== null) clearTimeout(timer);
     timer = null;
     lastWriteMs = now();
     writing = writing.then(async () => {
@@ -104,13 +107,16 @@ export function createSourceStatus(deps: {
     updateDeferred(change) {
       if (!closed) state = { ...state, ...change };
     },
+    flush() {
+      if (!closed) write();
+      return writing;
+    },
     get current() {
       return state;
     },
     async close() {
       if (closed) return writing;
       closed = true;
-      if (timer !== null) clearTimeout(timer);
       if (state.connected) connectedChangedMs = now();
       state = { ...state, connected: false, phase: 'stopped' };
       write();

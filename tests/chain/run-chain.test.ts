@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
+import type { HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { topics } from '../../schemas/topics.js';
@@ -12,11 +13,15 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await yieldToEventLoop();
 }
 
-function running(log: MemoryLog, source: ReturnType<typeof createFakeSource>['source']) {
+function running(
+  log: MemoryLog,
+  source: ReturnType<typeof createFakeSource>['source'],
+  headOptions: Partial<HeadTrackerOptions> = {},
+) {
   const parts = chainParts(log);
   const stop = new AbortController();
   const status = createSourceStatus({ log, codec, logger: parts.logger, source: 'chain', mode: source.mode });
-  const done = runChain({ ...parts, metrics: parts.registry, source, status, signal: stop.signal });
+  const done = runChain({ ...parts, metrics: parts.registry, source, status, signal: stop.signal, headOptions });
   done.catch(() => undefined);
   return { done, stop, status };
 }
@@ -87,6 +92,33 @@ describe('chain ingest', () => {
     again.stop.abort();
     await again.done;
     expect(reduceHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
+  });
+
+  it('makes the status of a gap durable before it writes the block after the gap', async () => {
+    const order: unknown[] = [];
+    const log = await freshLog({
+      async onAppend(topic, records) {
+        if (topic === topics.sources.name) await new Promise((resolve) => setTimeout(resolve, 20));
+        for (const { value } of records) {
+          const event = codec.decode(value!);
+          if (topic === topics.chainHead.name && event.kind === 'block') order.push(event.value.block_number);
+          if (event.kind === 'source_status' && event.value.gap !== null) order.push(event.value.gap);
+        }
+        return undefined;
+      },
+    });
+    const node = new FakeNode(1);
+    const { source, send } = createFakeSource(node);
+    const run = running(log, source, { maxGapBlocks: 50 });
+    send({ type: 'head', block: node.mine([]), seenAtMs: 1 });
+    await until(() => order.includes(1));
+    for (let i = 0; i < 60; i += 1) node.mine([]);
+    send({ type: 'head', block: node.tip, seenAtMs: 2 });
+    await until(() => order.includes(61));
+    expect(order).toMatchObject([1, { from_block: 2, to_block: 60 }, 61]);
+    run.stop.abort();
+    await run.done;
+    await run.status.close();
   });
 
   it('rejects with the first failure', async () => {
