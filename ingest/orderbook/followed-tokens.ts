@@ -34,6 +34,18 @@ type Market = Pick<
   | 'event_start_ms'
 >;
 
+/** Copies the fields, so that the description and the raw text of a row are not kept in memory. */
+const marketOf = (row: CatalogMarket): Market => ({
+  condition_id: row.condition_id,
+  token_ids: row.token_ids,
+  min_order_size: row.min_order_size,
+  tick_size: row.tick_size,
+  neg_risk: row.neg_risk,
+  volume_24h: row.volume_24h,
+  end_ms: row.end_ms,
+  event_start_ms: row.event_start_ms,
+});
+
 /** Those of the ranked markets that fit, in their order; within a tenth of the bound those of `before` go first. */
 function chooseMarkets(ranked: readonly Market[], before: ReadonlySet<string>, maxTokens: number): readonly Market[] {
   let tokens = 0;
@@ -77,7 +89,7 @@ export function createFollowedTokens(deps: {
     }
     const market = event.value;
     if (market.closed || !market.active || market.archived || market.token_ids.length === 0) markets.delete(key);
-    else markets.set(key, market);
+    else markets.set(key, marketOf(market));
   };
   const isRunning = (market: Market, nowMs: number) =>
     market.event_start_ms !== null && market.event_start_ms <= nowMs && (market.end_ms ?? 0) > nowMs;
@@ -85,9 +97,10 @@ export function createFollowedTokens(deps: {
   return {
     ready: () => ready,
     current(nowMs) {
-      const open = [...markets.values()].filter(({ end_ms: endMs }) => endMs === null || endMs + AFTER_END_MS > nowMs);
+      for (const [key, { end_ms: endMs }] of markets)
+        if (endMs !== null && endMs + AFTER_END_MS <= nowMs) markets.delete(key);
       const rank = (market: Market) => (isRunning(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
-      const ranked = open
+      const ranked = [...markets.values()]
         .map((market) => ({ market, rank: rank(market) }))
         .sort((a, b) =>
           a.rank === b.rank ? (a.market.condition_id < b.market.condition_id ? -1 : 1) : a.rank > b.rank ? -1 : 1,

@@ -26,10 +26,18 @@ async function followed(count: number, maxTokens: number) {
     return log.append(topics.catalog.name, [{ key: `market:${n}`, timestampMs: NOW, value }]);
   };
   for (let n = 1; n <= count; n++) await write(n, {});
-  const tokens = createFollowedTokens({ log, codec, maxTokens, onUnreadable: () => undefined });
+  const rows: CatalogMarket[] = [];
+  const decode: typeof codec.decode = (bytes) => {
+    const event = codec.decode(bytes);
+    if (event.kind === 'catalog_market') rows.push(event.value);
+    return event;
+  };
+  const tokens = createFollowedTokens({ log, codec: { ...codec, decode }, maxTokens, onUnreadable: () => undefined });
   void tokens.run(stop.signal);
   await tokens.ready();
   return {
+    /** Decoded rows of markets. */
+    rows,
     /** Numbers of the followed markets, ascending. */
     markets: (nowMs = NOW) => {
       const ids = tokens.current(nowMs).map(({ tokenId }) => tokenId);
@@ -67,4 +75,21 @@ it('a window that runs takes the place of the lowest market, which does not exch
   expect(markets()).toEqual([1, ...range(22, 40)]);
   // Ten minutes after its end the books of a market are no longer read.
   expect(markets(NOW + 1_000_000)).toEqual(range(21, 40));
+});
+
+it('followed tokens keep no decoded row of the catalogue', async () => {
+  const { markets, rows } = await followed(5, 4);
+  expect(rows).toHaveLength(5);
+  for (const row of rows) Object.assign(row, { token_ids: [], volume_24h: 0 });
+  expect(markets()).toEqual([4, 5]);
+});
+
+it('followed tokens drop a market ten minutes after its end, until the catalogue changes it', async () => {
+  const { markets, change } = await followed(3, 6);
+  await change(2, { end_ms: NOW + 1 });
+  expect(markets(NOW + 600_000)).toEqual([1, 2, 3]);
+  expect(markets(NOW + 600_001)).toEqual([1, 3]);
+  expect(markets(NOW)).toEqual([1, 3]);
+  await change(2, { end_ms: NOW + 600_000 });
+  expect(markets(NOW + 600_001)).toEqual([1, 2, 3]);
 });
