@@ -35,12 +35,13 @@ export async function openCatalogSource(deps: {
       logger.error({ err: error }, 'could not write a dead letter');
     });
   };
+  const newest = await log.lastRecord(topics.catalog.name, 0);
+  const lastWrittenMs = newest?.timestampMs ?? null;
   if (sources.mode === 'recorded') {
-    const newest = await log.lastRecord(topics.catalog.name, 0);
     return createRecordedCatalogSource({
       recording: imported === null ? deps.recording() : importedCatalog(imported),
       liveMarkets: deps.liveMarkets,
-      lastWrittenMs: newest?.timestampMs ?? null,
+      lastWrittenMs,
       historyOnly: imported !== null || sources.recordedHistoryOnly,
       onRejected: rejectedFrom('catalog-recorded'),
     });
@@ -57,6 +58,7 @@ export async function openCatalogSource(deps: {
     logger,
     metrics,
     counts,
+    lastWrittenMs,
     onRejected: rejectedFrom('gamma'),
   });
 }

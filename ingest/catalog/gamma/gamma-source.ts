@@ -3,14 +3,15 @@ import type { Logger } from '../../../infra/telemetry/logger.js';
 import type { Metrics } from '../../../infra/telemetry/metrics.js';
 import { joinReasons, payloadOf } from '../../shared/dead-letters.js';
 import { pause } from '../../shared/pause.js';
-import { decodeEvent, decodeSeries, decodeTag } from '../decode.js';
-import { FieldError, isObject, type JsonObject, optionalTime } from '../fields.js';
+import { decodeEvent } from '../decode.js';
+import { isObject, type JsonObject, optionalTime } from '../fields.js';
 import { createHydrationCounts, type HydrationCounts } from '../hydration-counts.js';
 import type { CatalogRow, CatalogSource, CatalogUpdate } from '../source.js';
 import { upDownSlugsAround } from '../up-down.js';
 import { createIdCheck } from './check-ids.js';
 import { type GammaClient, GammaRejectedError, type Query } from './client.js';
 import { createMarketFinder } from './find-markets.js';
+import { createListReader, type List } from './lists.js';
 import { GammaShapeError, keysetPages, offsetPages } from './pages.js';
 
 export interface GammaOptions {
@@ -26,6 +27,8 @@ export interface GammaOptions {
   readonly times?: Partial<GammaTimes>;
   /** Rate limit of market lookups per second; set by tests. */
   readonly findPerSecond?: number;
+  /** Time of the newest catalogue record of the log, Unix ms; null for an empty log. */
+  readonly lastWrittenMs?: number | null;
   readonly nowMs?: () => number;
 }
 
@@ -51,21 +54,23 @@ const defaults: GammaTimes = {
 };
 
 const EVENTS_PER_PAGE = 100;
-const SERIES_PER_PAGE = 50;
-const TAGS_PER_PAGE = 100;
 /** Invalid parts of an event that are rejected one by one; an event with more is rejected once, with their number. */
 const MAX_REJECTED_PARTS = 20;
 const SLUGS_PER_REQUEST = 20;
-const MAX_UPDATED_PAGES = 20;
+/** Bound of one reading of updated events: as many as are updated within days. */
+const MAX_UPDATED_PAGES = 500;
 /** An update may become visible shortly after its `updatedAt` time. */
 const OVERLAP_MS = 60_000;
+/** Time before the newest record of the log from which a restart reads updated events: their requests may have failed while others succeeded. */
+const RESUME_OVERLAP_MS = 3_600_000;
 
 /**
  * Catalog source of the venue's Gamma service. Full load: series, tags, open events, recently closed events. Increments: events of the
  * current short-form windows by their computed slugs, and events updated since the last request.
  */
 export function createGammaSource(options: GammaOptions): CatalogSource {
-  const { client, logger, metrics, onRejected, nowMs = Date.now, counts = createHydrationCounts() } = options;
+  const { client, logger, metrics, onRejected, lastWrittenMs = null, nowMs = Date.now } = options;
+  const { counts = createHydrationCounts() } = options;
   const times = { ...defaults, ...options.times };
   const skipped = metrics.counter(
     'catalog_markets_without_condition_total',
@@ -73,10 +78,12 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   );
   const rejectedRows = metrics.counter('catalog_rows_rejected_total', 'Catalog rows that could not be decoded');
   const checkIds = createIdCheck(metrics);
-  /** Series and tags seen in their lists. The lists have more fields than the copies inside events, so these copies are not written. */
-  const listed = new Set<string>();
-  /** All updates until then are known; Unix ms. */
-  let updatedUntilMs = 0;
+  /** Lists whose last reading failed. */
+  const unreadLists = new Set<List>();
+  /** All updates until then are known, but for those after `unreadSinceMs`; Unix ms, 0: none. */
+  let updatedUntilMs = lastWrittenMs === null ? 0 : Math.min(lastWrittenMs - RESUME_OVERLAP_MS, nowMs());
+  /** Updates after this time may be unread because the list was longer than can be read; Unix ms. */
+  let unreadSinceMs: number | null = null;
   let connected: boolean | null = null;
 
   const reject = (reason: string, raw: unknown) => {
@@ -84,21 +91,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     counts.gamma_hydration_unusable++;
     onRejected(reason, payloadOf(raw));
   };
-  const decodeListed = (raw: unknown, what: 'series' | 'tag'): CatalogRow[] => {
-    try {
-      if (!isObject(raw)) throw new FieldError('not an object');
-      const row: CatalogRow =
-        what === 'series'
-          ? { kind: 'catalog_series', value: decodeSeries(raw) }
-          : { kind: 'catalog_tag', value: decodeTag(raw) };
-      listed.add(`${row.kind} ${row.value.id}`);
-      return [row];
-    } catch (error) {
-      if (!(error instanceof FieldError)) throw error;
-      reject(`${what}: ${error.message}`, raw);
-      return [];
-    }
-  };
+  const { lists, ...listReader } = createListReader({ client, reject });
   const decodeEvents = (raws: readonly unknown[]): CatalogRow[] =>
     raws.flatMap((raw) => {
       const decoded = decodeEvent(raw);
@@ -108,7 +101,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       if (decoded.withoutCondition > 0) skipped.inc(decoded.withoutCondition);
       return decoded.rows.filter((row) => {
         if (row.kind === 'catalog_market') checkIds(row.value);
-        return !listed.has(`${row.kind} ${row.value.id}`);
+        return !listReader.has(row);
       });
     });
   const find = createMarketFinder({ client, decodeEvents, reject, perSecond: options.findPerSecond });
@@ -131,16 +124,16 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   const eventPages = (query: Query, signal: AbortSignal) =>
     keysetPages(client, { path: '/events/keyset', member: 'events', query, limit: EVENTS_PER_PAGE, signal });
 
-  async function* everything(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
-    const lists = [
-      { what: 'series', path: '/series', query: [['exclude_events', 'true']], limit: SERIES_PER_PAGE },
-      { what: 'tag', path: '/tags', query: [], limit: TAGS_PER_PAGE },
-    ] as const;
-    for (const { what, path, query, limit } of lists) {
-      for await (const page of offsetPages(client, { path, query, limit, maxPages: 1000, signal })) {
-        yield { type: 'rows', rows: page.flatMap((raw) => decodeListed(raw, what)) };
-      }
+  /** A failed list does not keep the events from being read, which have copies of its rows. */
+  async function* readLists(chosen: readonly List[], signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
+    for (const list of chosen) {
+      if (yield* guarded(list.path, listReader.rows(list, signal), signal, 'optional')) unreadLists.delete(list);
+      else unreadLists.add(list);
     }
+  }
+
+  /** Open events and recently closed ones. */
+  async function* events(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
     const reading = startReading();
     const since = new Date(nowMs() - times.closedLookbackMs).toISOString();
     const queries: readonly Query[] = [
@@ -151,8 +144,11 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       ],
     ];
     for (const query of queries) for await (const page of eventPages(query, signal)) yield reading.page(page);
-    reading.end();
+    // Events that were closed longer ago are found by their updates only.
+    if (updatedUntilMs === 0) reading.end();
   }
+
+  const changedSinceMs = () => Math.max(0, updatedUntilMs - OVERLAP_MS);
 
   async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
     const slugs = upDownSlugsAround(nowMs());
@@ -165,9 +161,10 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     }
   }
 
-  async function* changed(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
-    const until = updatedUntilMs - OVERLAP_MS;
+  /** Events that were updated after `sinceMs`, newest first. */
+  async function* changed(sinceMs: number, signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
     const reading = startReading();
+    let isCut = false;
     for (const closed of ['false', 'true']) {
       const query: Query = [
         ['closed', closed],
@@ -175,19 +172,38 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         ['ascending', 'false'],
       ];
       const paging = { path: '/events', query, limit: EVENTS_PER_PAGE, maxPages: MAX_UPDATED_PAGES, signal };
-      for await (const page of offsetPages(client, paging)) {
-        yield reading.page(page);
-        if (page.every((raw) => (updatedMs(raw) ?? 0) <= until)) break;
+      let pages = 0;
+      let isRead = false;
+      try {
+        for await (const page of offsetPages(client, paging)) {
+          pages++;
+          yield reading.page(page);
+          isRead = page.every((raw) => (updatedMs(raw) ?? 0) <= sinceMs);
+          if (isRead) break;
+        }
+        isRead ||= pages < MAX_UPDATED_PAGES;
+      } catch (error) {
+        // The service may limit the offset.
+        if (!(error instanceof GammaRejectedError) || pages === 0) throw error;
       }
+      if (!isRead) isCut = true;
     }
     reading.end();
+    if (isCut) {
+      logger.warn({ sinceMs }, 'the list of updated events is too long: its rest is read after the next full load');
+      unreadSinceMs = Math.min(sinceMs, unreadSinceMs ?? sinceMs);
+    } else if (unreadSinceMs !== null && sinceMs <= unreadSinceMs) unreadSinceMs = null;
   }
 
-  /** Runs one step; a fault becomes a `connected: false` update. Returns whether the step succeeded. */
+  /**
+   * Runs one step; a fault becomes a `connected: false` update, that of an optional step only while no other one has succeeded. Returns whether the
+   * step succeeded.
+   */
   async function* guarded(
     what: string,
     step: AsyncIterable<CatalogUpdate>,
     signal: AbortSignal,
+    need: 'required' | 'optional' = 'required',
   ): AsyncGenerator<CatalogUpdate, boolean> {
     try {
       for await (const update of step) {
@@ -203,7 +219,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       if (!known) throw error;
       if (error instanceof GammaShapeError) counts.gamma_hydration_parse_errors++;
       logger.warn({ err: error, step: what }, 'catalog step failed');
-      yield* announce(false, error.message);
+      if (need === 'required' || connected !== true) yield* announce(false, error.message);
       return false;
     }
   }
@@ -221,8 +237,13 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     totalMarkets: null,
     find,
     async *load(signal) {
-      while (!signal.aborted && !(yield* guarded('load', everything(signal), signal)))
+      while (!signal.aborted) {
+        yield* readLists(lists, signal);
+        // Before the full load, whose records would be the newest ones for a restart.
+        if (updatedUntilMs > 0) yield* guarded('changes', changed(changedSinceMs(), signal), signal);
+        if (yield* guarded('load', events(signal), signal)) return;
         await pause(times.retryDelayMs, signal);
+      }
     },
     async *live(signal) {
       const last = { changed: nowMs(), reload: nowMs() };
@@ -233,11 +254,14 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         let ok = yield* guarded('short-form windows', shortForms(signal), signal);
         if (isDue(last.changed, times.updatedPollMs)) {
           last.changed = nowMs();
-          ok = (yield* guarded('changes', changed(signal), signal)) && ok;
+          yield* readLists([...unreadLists], signal);
+          ok = (yield* guarded('changes', changed(changedSinceMs(), signal), signal)) && ok;
         }
         if (isDue(last.reload, times.reloadMs)) {
-          const reloaded = yield* guarded('reload', everything(signal), signal);
+          yield* readLists(lists, signal);
+          const reloaded = yield* guarded('reload', events(signal), signal);
           if (reloaded) last.reload = nowMs();
+          if (reloaded && unreadSinceMs !== null) yield* guarded('changes', changed(unreadSinceMs, signal), signal);
           ok = reloaded && ok;
         }
         await pause(ok ? times.upDownPollMs : times.retryDelayMs, signal);

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { createMetrics } from '../../../infra/telemetry/metrics.js';
+import { type CatalogRow, rowKey } from '../source.js';
+import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
+import { twapMarket, windowEvent } from '../testing/gamma-rows.js';
+import { createGammaClient } from './client.js';
+import { createGammaSource } from './gamma-source.js';
+
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000 });
+
+const START_MS = Date.UTC(2026, 7, 22, 16, 2);
+const HOUR_MS = 3_600_000;
+let nowMs = START_MS;
+let server: FakeGamma;
+let stop: AbortController;
+beforeEach(async () => {
+  nowMs = START_MS;
+  server = await startFakeGamma();
+  stop = new AbortController();
+});
+afterEach(async () => {
+  stop.abort();
+  await server.stop();
+});
+
+function setUp(lastWrittenMs: number | null) {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const logger = silentLogger();
+  const client = createGammaClient({ baseUrl: server.url, logger, metrics, perSecond: 1000, burst: 1000 });
+  const source = createGammaSource({
+    client,
+    host: 'fake',
+    logger,
+    metrics,
+    onRejected: (reason) => expect.fail(reason),
+    nowMs: () => nowMs,
+    lastWrittenMs,
+    times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: HOUR_MS, retryDelayMs: 5 },
+  });
+  return {
+    async load() {
+      const rows: CatalogRow[] = [];
+      for await (const update of source.load(stop.signal)) if (update.type === 'rows') rows.push(...update.rows);
+      return rows;
+    },
+    /** Runs the increments until `stop`; the rows so far, the requests so far, and the changes of the connection. */
+    live() {
+      const rows: CatalogRow[] = [];
+      const states: boolean[] = [];
+      const from = server.requests.length;
+      const done = (async () => {
+        for await (const update of source.live(stop.signal))
+          if (update.type === 'rows') rows.push(...update.rows);
+          else states.push(update.connected);
+      })();
+      const requested = (part: string) => server.requests.slice(from).filter((one) => one.includes(part)).length;
+      const rounds = async () => {
+        const before = requested('order=updatedAt');
+        await eventually(() => expect(requested('order=updatedAt')).toBeGreaterThan(before + 4));
+      };
+      return { rows, states, requested, rounds, done };
+    },
+  };
+}
+
+describe('the list of series, while it is rejected,', () => {
+  it('does not keep the events from being loaded, and is read once it is not rejected', async () => {
+    const copy = windowEvent(twapMarket).series[0]!;
+    server.series = [{ id: copy.id, slug: copy.slug, title: 'From the list', recurrence: '5m' }];
+    server.tags = [{ id: '1', slug: 'a', label: 'A' }];
+    server.events = [windowEvent(twapMarket)];
+    server.rejected = 'exclude_events';
+    const source = setUp(null);
+    const seriesIn = (rows: readonly CatalogRow[]) =>
+      rows.flatMap((row) => (row.kind === 'catalog_series' ? [row.value.title] : []));
+    const loaded = await source.load();
+    expect(loaded.map(rowKey)).toEqual(expect.arrayContaining(['tag:1', 'event:93763487']));
+    expect(seriesIn(loaded)).toEqual([copy.title]);
+
+    const { rows, states, requested, rounds, done } = source.live();
+    await rounds();
+    expect(requested('exclude_events')).toBeGreaterThan(1);
+    server.rejected = null;
+    await eventually(() => expect(seriesIn(rows)).toContain('From the list'));
+    await rounds();
+    const read = requested('exclude_events');
+    await rounds();
+    expect(requested('exclude_events')).toBe(read);
+    // Other requests succeed meanwhile.
+    expect(states).toEqual([]);
+    stop.abort();
+    await done;
+  });
+});
+
+describe('updated events', () => {
+  const event = (n: number, hours: number, closed: boolean) => ({
+    ...{ id: String(n), slug: `event-${n}`, title: `Event ${n}`, closed },
+    updatedAt: new Date(START_MS + hours * HOUR_MS).toISOString(),
+  });
+  /** An open event, and closed ones without an end date: many of yesterday, and one that was closed 50 hours ago. */
+  const closedLongAgo = (many: number) => [
+    event(0, 0, false),
+    ...Array.from({ length: many }, (_, n) => event(n + 1, -24, true)),
+    event(many + 1, -50, true),
+  ];
+
+  it('are read after a restart since the newest record of the log, also those without an end date', async () => {
+    server.events = closedLongAgo(250);
+    const rows = await setUp(START_MS - 49.5 * HOUR_MS).load();
+    expect(rows.map(rowKey)).toContain('event:251');
+  });
+
+  it.each([
+    ['more than can be read', { maxRows: 1 }, 'offset=500'],
+    ['rejected at an offset', { maxRows: 100, rejected: 'offset=100' }, 'offset=100'],
+  ])('that are %s are read after the next full load', async (_, limits, rest) => {
+    server.events = closedLongAgo(500);
+    Object.assign(server, limits);
+    const source = setUp(START_MS - 72 * HOUR_MS);
+    const keys = (await source.load()).map(rowKey);
+    expect(keys).toContain('event:0');
+    expect(keys).not.toContain('event:501');
+    Object.assign(server, { maxRows: Number.POSITIVE_INFINITY, rejected: null });
+    const { rows, requested, rounds, done } = source.live();
+    await rounds();
+    expect(requested(rest)).toBe(0);
+    nowMs += HOUR_MS;
+    await eventually(() => expect(rows.map(rowKey)).toContain('event:501'));
+    stop.abort();
+    await done;
+  });
+});
