@@ -1,9 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import type { ImportedTick } from '../../infra/import/format.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
+import type { Imported } from '../shared/imported/open-imported.js';
 import type { SourceState } from '../shared/source-status.js';
+import { createImportedOracleSource } from './imported/imported-source.js';
 import { createRtdsSource } from './rtds/rtds-source.js';
 import { runOracle } from './run-oracle.js';
 import type { OracleLiveEvent, OraclePrice, OracleSource } from './source.js';
@@ -39,8 +42,7 @@ function sourceOf(history: OraclePrice[][], live: OracleLiveEvent[], mode: Oracl
   };
 }
 
-function run(source: OracleSource, signal = new AbortController().signal) {
-  const log = createMemoryLog();
+function run(source: OracleSource, signal = new AbortController().signal, log = createMemoryLog()) {
   const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
   const done = runOracle({
@@ -121,6 +123,34 @@ describe('runOracle', () => {
     await done;
     await server.stop();
     expect(written().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, second) => second));
+  });
+
+  it('writes imported ticks once over restarts, also of a series that ends hours before another one', async () => {
+    const tick = (feed: string, second: number): ImportedTick => ({
+      feed,
+      window: 0,
+      time: t0 + second * 1000,
+      received: t0,
+      price: '1.5',
+      bid: null,
+      ask: null,
+    });
+    const ticks = [tick('BTC/USD', 0), tick('ETH/USD', 0), tick('ETH/USD', 1), tick('BTC/USD', 7200)];
+    const imported = {
+      manifest: { ticks: [{ rows: ticks.length }] },
+      async *ticks() {
+        yield* ticks;
+      },
+    } as unknown as Imported;
+    const log = createMemoryLog();
+    for (let start = 0; start < 2; start++)
+      await run(createImportedOracleSource(imported), new AbortController().signal, log).done;
+    expect(log.all('oracle.ticks').map(({ key, timestampMs }) => [key, (timestampMs - t0) / 1000])).toEqual([
+      ['BTC/USD', 0],
+      ['ETH/USD', 0],
+      ['ETH/USD', 1],
+      ['BTC/USD', 7200],
+    ]);
   });
 
   it('rejects with RetryableError when a live source ends', async () => {

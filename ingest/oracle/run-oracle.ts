@@ -40,7 +40,7 @@ export async function runOracle(deps: {
     recorded_from_ms: source.recordedFromMs,
     phase: 'history',
   });
-  const resume = await ticker.restore();
+  const resume = await ticker.restore(source.hasEndedSeries === true ? 'all' : 'last minutes');
   const total = source.historyTotal(resume);
   if (total > 0) {
     const onRatio = (progress: number) => status.update({ progress });

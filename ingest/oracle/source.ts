@@ -20,7 +20,7 @@ export interface OraclePrice {
   readonly source: string;
 }
 
-/** Time of the newest tick already in the log, per series (see seriesKey). Empty for an empty log. */
+/** Time of the newest tick in the log, or in its last minutes, per series (see seriesKey). Empty for an empty log. */
 export type ResumePoints = ReadonlyMap<string, number>;
 
 /** Update of the live feed. Prices are in order of receipt; a batch has all prices available at once. */
@@ -36,6 +36,8 @@ export interface OracleSource {
   readonly shiftDays: number | null;
   /** Start of the recorded day being played (its own time); null for a live service. */
   readonly recordedFromMs: number | null;
+  /** True if a series may end long before another one, so that its resume point is not in the last minutes of the log. */
+  readonly hasEndedSeries?: boolean;
   /** Number of prices that `history` will deliver, for progress; 0 when none remain. */
   historyTotal(resume: ResumePoints): number;
   /** Prices before the live feed that are not in the log yet, in batches. */

@@ -10,10 +10,10 @@ const TOPIC = topics.oracleTicks.name;
 
 export interface TickWriter {
   /**
-   * Reads the last minutes of every partition of the log, to detect repeated prices. Returns the time of the newest tick per series, from
-   * which a source resumes. Call once, before the first write.
+   * Reads the last minutes of every partition of the log, or all of it, to detect repeated prices. Returns the time of the newest tick of
+   * each series in that range, from which a source resumes. Call once, before the first write.
    */
-  restore(): Promise<ResumePoints>;
+  restore(range?: 'last minutes' | 'all'): Promise<ResumePoints>;
   /**
    * Appends new prices in the given order as one batch; resolves with the number of appended ticks when they are durable. Per series (feed
    * and TWAP window) and second the first price wins; late prices keep their own time.
@@ -67,13 +67,13 @@ export function createTickWriter(deps: {
   };
 
   return {
-    async restore() {
+    async restore(range = 'last minutes') {
       const partitions = await log.partitions(TOPIC);
       const newest = new Map<string, number>();
       for (let partition = 0; partition < partitions; partition++) {
         const last = await log.lastRecord(TOPIC, partition);
         if (last === null) continue;
-        const from = { timestampMs: last.timestampMs - restoreMs };
+        const from = range === 'all' ? 'earliest' : { timestampMs: last.timestampMs - restoreMs };
         for await (const batch of log.read({ topic: TOPIC, partition, from, follow: false })) {
           for (const record of batch.records) {
             const tick = decodeTick(record.value);

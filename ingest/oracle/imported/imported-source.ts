@@ -28,6 +28,7 @@ export function createImportedOracleSource(imported: Imported): OracleSource {
     description: `imported files: ${total.toLocaleString('en')} ticks`,
     shiftDays: null,
     recordedFromMs: null,
+    hasEndedSeries: true,
     historyTotal: () => total,
     async *history(resume, signal) {
       let batch: OraclePrice[] = [];
