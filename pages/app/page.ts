@@ -119,7 +119,7 @@ ${chart('coin', 'Price of the coin', '', 'Prices as a table', ' hidden')}
 ${table('trades', 'Trades', '<button id="live" type="button" aria-pressed="false" hidden>Live</button><span id="live-status" role="status"></span>')}
 ${table('holders', 'Holders', radios('holder-sort', 'Sort order of holders', HOLDER_SORTS, 'amount'))}
 ${table('related', 'Other markets of the event', '', ' hidden')}
-<section id="resolution"><div class="bar"><h2>Resolution</h2></div><dl id="resolution-list" class="rows"><div><dt>State</dt><dd>${skeleton}</dd></div></dl></section>
+<section id="resolution-panel"><div class="bar"><h2>Resolution</h2></div><dl id="resolution-list" class="rows"><div><dt>State</dt><dd>${skeleton}</dd></div></dl></section>
 <details id="rules" hidden><summary>Rules</summary><p id="rules-text" class="rules"></p></details>`;
 
 const wallet = `<h1 id="title">Wallet</h1>

@@ -189,7 +189,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       expect(text).toMatch(new RegExp(`^${outcome}\\$${market.payouts[index]}\\.00settled on chain, 2026-`));
     }
     // The settlement with the contract that reported it, and ids to check it with.
-    const resolution = page.locator('#resolution');
+    const resolution = page.locator('#resolution-panel');
     await resolution.getByText(/^StateSettled on the chain 2026-/).waitFor();
     await resolution.getByText(market.payouts[0] === 1 ? 'Up 100 %, Down 0 %' : 'Up 0 %, Down 100 %').waitFor();
     const outside = await resolution

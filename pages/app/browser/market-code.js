@@ -30,15 +30,15 @@ const HOLDER_ORDER = { amount: 'shares', volume: 'bought_shares', pnl: 'realized
 
 /** The code of a market's page. `filter`: parameters that select its trades; `page`: rows of a page of a list. */
 export function marketCode({ market, filter, first, page }) {
-  const { condition_id: condition, token_ids: tokens } = market;
+  const { condition_id: condition, token_ids: tokens, listed } = market;
   const token = chosenOf('outcome') ?? first;
   const resolution = chosenOf('resolution');
   const sort = chosenOf('holder-sort');
   const own = `token_id IN (${sqlTokens(tokens)})`;
-  const markets = condition === null ? [] : [{ title: 'market', path: `/v3/markets/condition/${condition}` }];
+  const markets = listed ? [{ title: 'market', path: `/v3/markets/condition/${condition}` }] : [];
   const holdersPath =
     condition === null ? `/v3/markets/${token}/positions` : `/v3/markets/condition/${condition}/positions`;
-  const filters = condition === null ? { tokens } : { condition_ids: [condition] };
+  const filters = listed ? { condition_ids: [condition] } : { tokens };
   return {
     rest: [
       ...markets,
@@ -58,14 +58,14 @@ export function marketCode({ market, filter, first, page }) {
       },
     ],
     sql: [
-      ...(condition === null
-        ? []
-        : [
+      ...(listed
+        ? [
             {
               title: 'market',
               text: `SELECT question, status, winning_outcome, resolved_at, end_at, catalogue_volume_usd, liquidity_usd\nFROM markets\nWHERE condition_id = ${sqlText(condition)}`,
             },
-          ]),
+          ]
+        : []),
       { title: 'prices', text: `SELECT outcome, price, price_source, priced_at\nFROM prices_now\nWHERE ${own}` },
       { title: 'candles', text: candlesSql(token, resolution) },
       {

@@ -28,25 +28,28 @@ const PATHS = {
   slug: (id) => `/v3/markets/slug/${encodeURIComponent(id)}`,
 };
 
-/** Market of an id. A traded token without a catalogue entry is a market of one outcome. Throws ApiError for an unknown id. */
+/** Market of an id; `listed`: the catalogue has it. Otherwise its outcomes are the tokens of the condition or the token itself. Throws ApiError for an unknown id. */
 async function find(id) {
   const kind = kindOf(id) ?? 'slug';
   const path = PATHS[kind === 'wallet' ? 'slug' : kind](id);
   const { data } = await get(path);
-  if (data.length > 0) return data[0];
-  // These paths return 404 for an unknown id.
-  const { token_id } = await get(`${path}/candles`, { limit: 1 });
+  if (data.length > 0) return { ...data[0], listed: true };
+  // These paths return 404 for an unknown id. That of a token has one series, without a list.
+  const found = await get(`${path}/candles`, { limit: 1 });
+  const tokens = (found.series ?? [found]).map(({ token_id }) => token_id);
+  const isToken = found.series === undefined;
   return {
-    condition_id: null,
-    question: `Token ${short(id)}`,
-    token_ids: [token_id],
-    token_outcomes: [short(id)],
+    listed: false,
+    condition_id: isToken ? null : found.condition_id,
+    question: `${isToken ? 'Token' : 'Market'} ${short(id)}`,
+    token_ids: tokens,
+    token_outcomes: tokens.map(short),
     slug: null,
   };
 }
 
 function facts(market) {
-  if (market.condition_id === null) return [el('span', {}, 'Not in the catalogue.')];
+  if (!market.listed) return [el('span', {}, 'Not in the catalogue.')];
   const winner = market.winning_outcome_index;
   const state =
     winner === null
@@ -141,8 +144,8 @@ export async function showMarket(id) {
   if (upDown === null) $('coin-panel').remove();
   else void showCoinPrice(upDown);
   void showRelated(market);
-  if (market.condition_id === null) $('resolution').remove();
-  else void showResolution(market);
+  if (market.listed) void showResolution(market);
+  else $('resolution-panel').remove();
   const trades = createTable({
     id: 'trades',
     columns: marketColumns,
@@ -151,7 +154,7 @@ export async function showMarket(id) {
     empty: 'This market has no trades yet.',
   });
   await trades.reload();
-  if (market.condition_id === null) return;
+  if (!market.listed) return;
   const live = createLive({
     filters: { condition_ids: [market.condition_id] },
     onTrade(frame) {
