@@ -134,7 +134,9 @@ describe.each(agreementSeeds)('endpoints of markets and wallets agree, world %i'
           expect([row.conditionId, row.outcomeIndex], what).toEqual([condition, truth?.index]);
         }
       }
-      const { trades } = await get<{ trades: Row[] }>(`/v1/markets/${condition}/trades?limit=500`);
+      const listed = await get<Row & { trades: Row[] }>(`/v1/markets/${condition}/trades?limit=500`);
+      expect(listed.condition_id).toBe(condition);
+      const { trades } = listed;
       expect(trades.length, condition).toBe(Math.min(fillsOf(tokens).length, 500));
       const last = fillsOf(tokens).at(-1);
       if (last !== undefined) {

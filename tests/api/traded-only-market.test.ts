@@ -68,6 +68,11 @@ describe('a market known by fills of its tokens only', () => {
     ]);
   });
 
+  it('/v1/markets/{id}/trades has its condition and trades', async () => {
+    const page = await api.ok<Row & { trades: Row[] }>(`/v1/markets/${condition}/trades`, key);
+    expect(page).toMatchObject({ condition_id: condition, count: 1, trades: [{ proxyWallet: wallet, price: 0.4 }] });
+  });
+
   it('/v1/wallets/{addr}/positions finds the position by its condition', async () => {
     const listed = async (id: string) =>
       (await api.ok<{ positions: Row[] }>(`/v1/wallets/${wallet}/positions?condition_id=${id}`, key)).positions;

@@ -219,7 +219,9 @@ export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): r
       const users = query.user === undefined ? null : parseWallets(query.user, 'user');
       const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
       const page = await read(filter, query, context.endpoint, marketTradeFrom);
-      return { body: { condition_id: (await titleOf(first)).conditionId ?? '', ...page } };
+      // Only fills may know the tokens of a condition: then no table leads back to it.
+      const found = condition.success ? condition.data : ((await titleOf(first)).conditionId ?? '');
+      return { body: { condition_id: found, ...page } };
     },
   });
 
