@@ -61,6 +61,26 @@ describe('routes while tables load', () => {
     );
   });
 
+  it.each([
+    ['/v3/markets/search?q=rain', 'catalog', 'fills', 'Markets'],
+    [`/v3/markets/condition/0x${'c1'.repeat(32)}`, 'catalog', 'fills', 'Markets'],
+    ['/v3/markets/slug/rain', 'catalog', 'fills', 'Markets'],
+    ['/v3/markets/601', 'catalog', 'fills', 'Markets'],
+    ['/v3/markets/601/price', 'fills', 'catalog', 'Trades'],
+    [`/v3/conditions/0x${'c1'.repeat(32)}`, 'chain', 'fills', 'Blocks and resolutions'],
+  ] as const)('%s is rejected while %s is empty, not while %s is', async (path, main, other, label) => {
+    const empty = { state: 'empty', percent: 0 } as const;
+    loading = tablesWith({ [main]: empty });
+    const rejected = await api.get(path, key);
+    expect([rejected.status, rejected.body]).toEqual([
+      503,
+      { error: `${label} are still loading: 0 % of the history is loaded. Try again in 5 seconds.` },
+    ]);
+    loading = tablesWith({ [other]: empty });
+    const { status, headers } = await api.get(path, key);
+    expect([status, headers.get('x-loading')]).toEqual([path.startsWith('/v3/conditions') ? 404 : 200, `${other} 0%`]);
+  });
+
   it('of a pool return all wallets as pending while the history loads, with the progress header', async () => {
     loading = tablesWith({ wallet_activity: { state: 'empty', percent: 0 } });
     for (const path of ['/v2/copy-pnl/snapshot', '/v2/copy-pnl/leaderboard']) {

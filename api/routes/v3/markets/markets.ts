@@ -35,11 +35,10 @@ import {
 } from './serialize.js';
 import type { MarketViews, RankedId } from './views.js';
 
-const common = {
-  ...v3Route,
-  tag: 'Markets',
-  reads: ['fills', 'catalog'],
-} as const;
+const common = { ...v3Route, tag: 'Markets' } as const;
+/** Without the catalogue there is no market; settlements are those of the chain. */
+const marketReads = ['catalog', 'chain', 'fills'] as const;
+const tokenReads = ['fills', 'catalog', 'chain'] as const;
 
 const exampleFull = marketFrom(exampleMarket, undefined, exampleLabels);
 const openCondition: Condition = { ...exampleCondition, resolution: null };
@@ -51,6 +50,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
   const search = defineRoute({
     ...common,
     path: '/v3/markets/search',
+    reads: marketReads,
     summary: 'Markets whose question, slug or event title contain every word',
     description:
       'Case-insensitive, parts of words included; punctuation is matched literally. Without `sort`: largest volume first. Lists the first 10,000.',
@@ -89,6 +89,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
     defineRoute({
       ...common,
       path,
+      reads: marketReads,
       summary,
       params,
       success: {
@@ -111,6 +112,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
   const price = defineRoute({
     ...common,
     path: '/v3/markets/{token_id}/price',
+    reads: tokenReads,
     summary: 'Price of an outcome token',
     description:
       'The settlement price; before settlement the mid of best bid and ask of the verified order book if it is younger than 60 s, otherwise the newer of last fill and catalogue quote.',
@@ -145,6 +147,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
   const token = defineRoute({
     ...common,
     path: '/v3/tokens/{token_id}',
+    reads: tokenReads,
     summary: 'An outcome token, its market and price',
     params: z.object({ token_id: v3.tokenId }),
     success: {
@@ -205,6 +208,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
   const condition = defineRoute({
     ...common,
     path: '/v3/conditions/{condition_id}',
+    reads: ['chain', 'catalog', 'fills'],
     summary: 'A condition and its settlement',
     params: z.object({ condition_id: v3.conditionId }),
     success: {
