@@ -67,7 +67,7 @@ export function walletPageSql(
   };
 }
 
-/** Positions selected by what their table knows. `held`: with shares; without: `redeemed` if the last ones were, else `closed`. */
+/** Positions selected by what their table knows. `held`: with shares; without: `redeemed` if any ever were, else `closed`. */
 export interface PositionSelection {
   /** null: all. */
   readonly tokens: readonly string[] | null;

@@ -25,7 +25,7 @@ const POSITIONS_CACHE_S = 5;
 
 const statusNames = [...statuses, 'all'] as const;
 export const STATUS_DESCRIPTION =
-  'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, the last ones were redeemed for a payout; closed: no shares left otherwise. Default all.';
+  'As `status` of a row. open: has shares, market not settled; redeemable: has shares, market settled; redeemed: no shares left, and some were redeemed, also for nothing; closed: no shares left otherwise. Default all.';
 /** undefined: any. */
 export const statusParam = v3
   .choice('status', statusNames, STATUS_DESCRIPTION, ', ')
