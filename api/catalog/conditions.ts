@@ -38,7 +38,8 @@ const conditionFrom = (
   eventTitle: market?.eventTitle ?? null,
   negRisk: chain?.negRisk ?? market?.negRisk ?? null,
   outcomes: market?.outcomes ?? [],
-  tokenIds: market?.tokenIds ?? chain?.tokenIds ?? traded ?? [],
+  // The catalogue lists some markets without tokens.
+  tokenIds: (market?.tokenIds.length ? market.tokenIds : (chain?.tokenIds ?? traded)) ?? [],
   resolution,
 });
 

@@ -35,7 +35,9 @@ export const marketBySlugSql = (slug: string): Sql => ({
 
 export const marketByTokenSql = (tokenId: string): Sql => ({
   text: `SELECT ${columns} FROM markets FINAL
-      WHERE condition_id IN (SELECT condition_id FROM tokens FINAL WHERE token_id = toUInt256({token:String}))
+      WHERE condition_id IN (
+        SELECT condition_id FROM tokens FINAL WHERE token_id = toUInt256({token:String})
+        UNION DISTINCT SELECT condition_id FROM chain_tokens WHERE token_id = toUInt256({token:String}))
       LIMIT 1`,
   params: { token: tokenId },
 });
@@ -83,7 +85,7 @@ export function searchMarketsSql(words: readonly string[], sort: SearchSort, now
       SELECT f.condition_id AS id, multiIf(sum(v.traded) > 0, if(max(f.is_open), 0, 1), max(f.is_open), 2, 3) AS class,
         toInt256(class) * toInt256('1000000000000000000000000000000000000') + toInt256(if(class = 2, max(f.end_s), 0)) * toInt256('10000000000000000000000000')
           - toInt256(round(least(greatest(max(f.volume) * 1e6, toFloat64(sum(v.traded))), 1e18))) AS value
-      FROM (SELECT condition_id, volume, end_s, is_open, arrayJoin(token_ids) AS token_id FROM found) AS f
+      FROM (SELECT condition_id, volume, end_s, is_open, arrayJoin(if(empty(token_ids), [toUInt256(0)], token_ids)) AS token_id FROM found) AS f
       LEFT JOIN (
         SELECT token_id, sum(token_volumes.usdc) AS traded FROM token_volumes
         WHERE token_id IN (SELECT arrayJoin(token_ids) FROM found) GROUP BY token_id

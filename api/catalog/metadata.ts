@@ -65,6 +65,10 @@ export function oppositeTokenOf({
   return outcomeIndex === null || tokenIds.length !== 2 ? null : (tokenIds[1 - outcomeIndex] ?? null);
 }
 
+/** Name of the outcome of a token; null where unknown. Of a market that the catalogue lists without tokens it is the one with the chain's index. */
+export const outcomeNameOf = (token: TokenMetadata, market: MarketMetadata | null): string | null =>
+  token.outcome ?? (market?.tokenIds.length === 0 ? (market.outcomes[token.outcomeIndex] ?? null) : null);
+
 /** Metadata lookups shared by all API groups, cached until a change; null where unknown. */
 export interface MetadataLookups {
   /** By token id. */

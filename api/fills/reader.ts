@@ -1,4 +1,5 @@
 import { MAX_LISTED_TOKENS } from '../../schemas/primitives/tags.sql.js';
+import { type MarketRow, marketBySlugSql } from '../catalog/markets.sql.js';
 import type { TaggedTokens } from '../catalog/tagged-tokens.js';
 import { badParameter } from '../errors/failure.js';
 import type { Tables } from '../tables/port.js';
@@ -79,6 +80,15 @@ export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTok
     return tables.rows<FillRow>(fillsSql(filter, page));
   };
 
+  /** Condition of a market that the catalogue lists without tokens, if the selection names it by its slug. */
+  const conditionWithoutTokens = async (selection: TokenSelection): Promise<string | null> => {
+    const { marketSlug, conditionId, tokenId: _token, ...others } = selection;
+    if (marketSlug === undefined || Object.values(others).some((value) => value !== undefined)) return null;
+    const [market] = await tables.rows<MarketRow>(marketBySlugSql(marketSlug));
+    if (market === undefined || market.tokens.length > 0) return null;
+    return conditionId === undefined || conditionId === market.condition_id ? market.condition_id : null;
+  };
+
   /** The tokens that match all of the given names; null if no name is given. */
   const choose = async (selection: TokenSelection): Promise<TokenChoice | null> => {
     const { tokenId, tagSlug, anyTag, ...names } = selection;
@@ -90,6 +100,8 @@ export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTok
       if (wide.every((one) => one)) return { tokenIds: null, among: tokenQuery(selection) };
     }
     const rows = await tables.rows<{ token: string }>(tokensSql(selection, MAX_LISTED_TOKENS + 1));
+    const condition = rows.length === 0 ? await conditionWithoutTokens(selection) : null;
+    if (condition !== null) return choose({ tokenId, conditionId: condition });
     return rows.length > MAX_LISTED_TOKENS
       ? { tokenIds: null, among: tokenQuery(selection) }
       : { tokenIds: rows.map((row) => row.token), among: null };

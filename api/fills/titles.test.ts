@@ -24,7 +24,8 @@ function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
     tokensOf: async (ids) => new Map(ids.map((id) => [id, tokens[id] ?? null])),
     marketsOf: async (ids) => {
       requested.push([...ids]);
-      return new Map(ids.map((id) => [id, id === '0xc' ? market : null]));
+      const byId: Readonly<Record<string, MarketMetadata>> = { '0xc': market, '0xe': { ...market, tokenIds: [] } };
+      return new Map(ids.map((id) => [id, byId[id] ?? null]));
     },
     conditionTokensOf: async () => new Map(),
     resolutionsOf: async () => new Map(),
@@ -66,4 +67,12 @@ it('titlesOf returns catalogue names and an entry for every requested token', as
   });
   expect(found.get('9')).toEqual(untitled);
   expect(requested).toEqual([['0xc', '0xd', '0xc']]);
+});
+
+it('titlesOf names the outcome of a token by its index in a market that the catalogue lists without tokens', async () => {
+  const token = { conditionId: '0xe', outcome: null, negRisk: false, otherTokenId: '7' };
+  const { titlesOf } = titles({ '6': { ...token, outcomeIndex: 1 }, '8': { ...token, outcomeIndex: 2 } });
+  const found = await titlesOf(['6', '8']);
+  expect(found.get('6')).toMatchObject({ market: 'Snow?', outcome: 'No', outcomeIndex: 1, oppositeAsset: '7' });
+  expect(found.get('8')).toMatchObject({ market: 'Snow?', outcome: null });
 });

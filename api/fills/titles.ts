@@ -1,5 +1,11 @@
 import type { Lookup } from '../catalog/cached-lookup.js';
-import { type MarketMetadata, type MetadataLookups, oppositeTokenOf, type TokenMetadata } from '../catalog/metadata.js';
+import {
+  type MarketMetadata,
+  type MetadataLookups,
+  oppositeTokenOf,
+  outcomeNameOf,
+  type TokenMetadata,
+} from '../catalog/metadata.js';
 import { numericId } from '../tables/catalog-id.js';
 
 /** Condition and outcome index of a token (catalogue or chain) with names from the catalogue; null: unknown. */
@@ -44,7 +50,7 @@ const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTi
   return {
     market: market?.question ?? null,
     slug: market?.slug ?? null,
-    outcome: token.outcome,
+    outcome: outcomeNameOf(token, market),
     outcomeIndex: token.outcomeIndex,
     image: market?.image ?? null,
     icon: market?.icon ?? null,

@@ -1,6 +1,6 @@
 import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
-import type { MarketMetadata, MetadataLookups, TokenMetadata } from '../catalog/metadata.js';
+import { type MarketMetadata, type MetadataLookups, outcomeNameOf, type TokenMetadata } from '../catalog/metadata.js';
 import type { Resolution } from '../catalog/resolution.js';
 
 /** Market and outcome metadata of a position; nulls and empty lists if neither catalogue nor chain has it. */
@@ -66,10 +66,10 @@ function outcomeMetadataFrom(
     image: market?.image ?? null,
     icon: market?.icon ?? null,
     eventSlug: market?.eventSlug ?? null,
-    outcome: token.outcome === '' ? null : token.outcome,
+    outcome: outcomeNameOf(token, market) || null,
     outcomeIndex: token.outcomeIndex,
     outcomes: market?.outcomes ?? [],
-    tokenIds: market?.tokenIds ?? chainTokenPair(tokenId, token),
+    tokenIds: market?.tokenIds.length ? market.tokenIds : chainTokenPair(tokenId, token),
     negRisk: token.negRisk ?? market?.negRisk ?? null,
     endMs: market?.endMs ?? null,
     tagSlugs: market?.tagSlugs ?? null,

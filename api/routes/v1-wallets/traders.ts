@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import { type MarketRow, marketBySlugSql } from '../../catalog/markets.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { hashParam, usdParam } from '../../http/chain-params.js';
@@ -116,10 +117,9 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
   /** Market by condition id or slug; null if neither catalogue nor chain knows it. */
   const marketOf = async (id: string) => {
     const condition = conditionId.safeParse(id);
-    const [first] = condition.success ? [] : ((await readers.fills.tokens({ marketSlug: id })) ?? []);
-    const named = first === undefined ? null : (await readers.metadata.tokensOf([first])).get(first);
-    const found = condition.success ? condition.data : (named?.conditionId ?? null);
-    if (found === null) return null;
+    const [named] = condition.success ? [] : await readers.tables.rows<MarketRow>(marketBySlugSql(id));
+    const found = condition.success ? condition.data : named?.condition_id;
+    if (found === undefined) return null;
     const market = (await readers.conditionsOf([found])).get(found);
     return market === undefined || !(market.known || market.onChain) ? null : { ...market, conditionId: found };
   };

@@ -79,7 +79,7 @@ export function marketFrom(
     end_date: endDate(row.end_ms),
     event_slug: row.event_slug,
     event_title: row.event_title,
-    token_ids: [...row.tokens],
+    token_ids: [...(row.tokens.length === 0 && condition !== undefined ? condition.tokenIds : row.tokens)],
     token_outcomes: [...row.outcomes],
   };
 }
