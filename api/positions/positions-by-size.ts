@@ -2,6 +2,7 @@ import type { FillReader } from '../fills/reader.js';
 import { rankedPage } from '../pagination/ranked-page.js';
 import { ordered } from './order.js';
 import { type Position, positionId } from './position.js';
+import type { PositionStatus } from './positions.sql.js';
 import { byRank, type PositionReader } from './reader.js';
 
 /** Non-empty in an open market, non-empty in a settled one, or empty. */
@@ -21,6 +22,10 @@ export interface HoldingFilter {
   /** Shares, base units; null: any size. */
   readonly minSize: bigint | null;
 }
+
+/** The status as far as the table of positions knows it: settlement is a property of the token. */
+const sharesStatusOf = ({ status }: HoldingFilter): PositionStatus =>
+  status === null ? 'all' : status === 'closed' ? 'closed' : 'open';
 
 /** A page of the list. */
 export interface HoldingPage {
@@ -46,7 +51,16 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
     filter: HoldingFilter,
     order: 'asc' | 'desc',
   ) => {
-    const { value: walletPositions } = await positions.ofWallet(wallet, MAX_POSITIONS_AGE_MS);
+    const all = await positions.ofWallet(wallet, MAX_POSITIONS_AGE_MS);
+    const selection = {
+      tokens: among,
+      status: sharesStatusOf(filter),
+      minSize: filter.minSize,
+      first: order === 'asc' ? 'smallest' : 'largest',
+    } as const;
+    const { value: walletPositions } = all.isPartial
+      ? await positions.ofWallet(wallet, MAX_POSITIONS_AGE_MS, selection)
+      : all;
     const chosen = among === null ? null : new Set(among);
     const matching = walletPositions.filter(
       (one) =>
@@ -70,8 +84,8 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
     const fitting = tokenIds.filter(
       (id) => prices === null || (prices.get(id)?.source === 'settlement') === (status === 'redeemable'),
     );
-    const holderStatus = status === null ? 'all' : status === 'closed' ? 'closed' : 'open';
-    return positions.rankedHolders({ tokenIds: fitting, status: holderStatus, minSize, wallets: null }, 'size', order);
+    const holders = { tokenIds: fitting, status: sharesStatusOf(filter), minSize, wallets: null };
+    return positions.rankedHolders(holders, 'size', order);
   };
 
   return async (filter: HoldingFilter, page: HoldingPage) => {

@@ -29,15 +29,44 @@ export const positionColumns = `p.wallet AS wallet, p.token_id AS token, p.size 
         p.fills AS fills, p.unpriced AS unpriced, toUnixTimestamp(p.first_at) AS first_at, toUnixTimestamp(p.last_at) AS last_at,
         toUnixTimestamp(p.last_trade_at) AS last_trade_at, toUnixTimestamp(p.last_redeemed_at) AS last_redeemed_at`;
 
-/** Positions of a wallet: open ones first, then by last activity, newest first. */
-export const walletPositionsSql = (wallet: string, rows: number): Sql => ({
-  text: `SELECT ${positionColumns}
+const firstOrders = {
+  open: 'p.size > 0 DESC, p.last_at DESC',
+  newest: 'p.last_at DESC',
+  oldest: 'p.last_at',
+  // Closed positions, which have no size, by their cost.
+  largest: 'p.size DESC, p.bought_usdc DESC',
+  smallest: 'p.size, p.bought_usdc',
+} as const;
+
+/** Selects positions of a wallet by what their table has. */
+export interface WalletSelection {
+  /** null: any. */
+  readonly tokens?: readonly string[] | null;
+  readonly status?: PositionStatus;
+  /** Base units; null: any size. */
+  readonly minSize?: bigint | null;
+  /** Which are read if there are too many; `open` (the default): those with shares, then those with the latest activity. */
+  readonly first?: keyof typeof firstOrders;
+}
+
+/** Positions of a wallet, at most `rows`. */
+export function walletPositionsSql(wallet: string, selection: WalletSelection, rows: number): Sql {
+  const { tokens, status, minSize, first = 'open' } = selection;
+  const where = allOf(
+    { text: 'p.wallet = {wallet:String}', params: { wallet } },
+    given(tokens, 'tokens', 'p.token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))'),
+    status && statusConditions[status],
+    given(minSize, 'min_size', 'p.size >= {min_size:UInt64}'),
+  );
+  return {
+    text: `SELECT ${positionColumns}
       FROM positions AS p FINAL
-      WHERE p.wallet = {wallet:String}
-      ORDER BY p.size > 0 DESC, p.last_at DESC, p.token_id
+      ${whereClause(where)}
+      ORDER BY ${firstOrders[first]}, p.token_id
       LIMIT {rows:UInt32}`,
-  params: { wallet, rows },
-});
+    params: { ...where.params, rows },
+  };
+}
 
 /** Combo positions of a wallet. */
 export const walletCombosSql = (wallet: string, rows: number): Sql => ({

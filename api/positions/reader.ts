@@ -23,6 +23,7 @@ import {
   type PositionRow,
   positionPageSql,
   positionsSql,
+  type WalletSelection,
   WINDOWS,
   walletCombosSql,
   walletPositionsSql,
@@ -30,6 +31,11 @@ import {
 
 /** Maximum number of positions read per wallet: open ones first, then those with the latest activity. */
 export const MAX_POSITIONS = 20_000;
+/** The same in descriptions of routes. */
+export const MAX_POSITIONS_TEXT = MAX_POSITIONS.toLocaleString('en');
+
+/** A list of a wallet's positions. `isPartial`: there are more than MAX_POSITIONS. */
+export type WalletPositions = Cached<readonly PositionWithMetadata[]> & { readonly isPartial: boolean };
 
 const parsePositionId = (id: string): readonly [string, string] => {
   const at = id.indexOf('-');
@@ -109,13 +115,19 @@ export function createPositionReader(deps: {
     prices,
     /**
      * Positions of a wallet with prices and outcome metadata, at most MAX_POSITIONS: open ones first, then by last activity, newest first. The result is
-     * cached for up to `ttlMs` and shared by all callers with the same `ttlMs`. The caller filters and sorts it.
+     * cached for up to `ttlMs` and shared by all callers with the same `ttlMs`. The caller filters and sorts it; if it is partial, the caller reads those
+     * of a `selection` instead, because the others may be among the ones left out.
      */
-    ofWallet: (wallet: string, ttlMs: number): Promise<Cached<readonly PositionWithMetadata[]>> =>
-      deps.cache.get(`wallet positions ${wallet} ${ttlMs}`, ttlMs, async () => {
-        const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, MAX_POSITIONS));
-        return withMetadata(deps, rows);
-      }),
+    async ofWallet(wallet: string, ttlMs: number, selection: WalletSelection = {}): Promise<WalletPositions> {
+      const { tokens, status, minSize, first } = selection;
+      const name = `wallet positions ${wallet} ${ttlMs} ${tokens} ${status} ${minSize} ${first}`;
+      const cached = await deps.cache.get(name, ttlMs, async () => {
+        const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, selection, MAX_POSITIONS + 1));
+        const listed = await withMetadata(deps, rows.slice(0, MAX_POSITIONS));
+        return { listed, isPartial: rows.length > MAX_POSITIONS };
+      });
+      return { ...cached, value: cached.value.listed, isPartial: cached.value.isPartial };
+    },
     /** Combo positions of a wallet, open and closed. */
     async comboPositionsOf(wallet: string): Promise<readonly Position[]> {
       const rows = await tables.rows<PositionRow>(walletCombosSql(wallet, MAX_POSITIONS));

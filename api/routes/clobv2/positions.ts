@@ -13,6 +13,7 @@ import { cursorsOf, cursorText, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../
 import { type Completeness, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { positionId } from '../../positions/position.js';
 import { createPositionsBySize, holdingStatusOf } from '../../positions/positions-by-size.js';
+import { MAX_POSITIONS_TEXT } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -79,7 +80,7 @@ export function createClobPositions(readers: Readers): Route {
     path: '/clobv2/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by size, of all wallets, a wallet, a token or a market',
-    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: current positions. Without them: the first ${most} positions of the \`status\`, or of all statuses, from a snapshot of all positions (combos included) that is refreshed every minute, or less often for very many positions (\`as_of\`, \`Age\`). Closed positions, which have no size, are ordered by their cost. Later pages by \`pagination.next_cursor\` read the snapshot of the first page, which is retained for one hour; those by \`offset\` read the newest snapshot.`,
+    description: `With \`wallet\`, \`token_id\` or \`condition_id\`: current positions; of more than ${MAX_POSITIONS_TEXT} of a wallet that the filters select, the first in the order. Without them: the first ${most} positions of the \`status\`, or of all statuses, from a snapshot of all positions (combos included) that is refreshed every minute, or less often for very many positions (\`as_of\`, \`Age\`). Closed positions, which have no size, are ordered by their cost. Later pages by \`pagination.next_cursor\` read the snapshot of the first page, which is retained for one hour; those by \`offset\` read the newest snapshot.`,
     query: z.object({
       status: choiceParam({
         description:

@@ -14,6 +14,7 @@ import { exampleOpenPosition } from '../../positions/examples.js';
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
+import { MAX_POSITIONS_TEXT } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { countWallets, cursor, MAX_WALLETS, nextCursor, paging, parseWallets, common as v1Common } from './params.js';
 
@@ -148,13 +149,20 @@ const filters = z.object({
 const query = filters.extend(paging);
 type PageQuery = z.output<typeof query> & { readonly cursor?: string | undefined };
 const WALLET_PATH = '/v1/wallets/{addr}/positions';
+const TOO_MANY = `Of more than ${MAX_POSITIONS_TEXT} open positions of a wallet, those with the latest activity are listed; with \`condition_id\` all of the market.`;
 
 /** GET open positions of one or several wallets. */
 export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
   const ofWallet = async (wallet: string, given: PageQuery) => {
-    const cached = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
     const { limit, offset, cursor: start, ...filter } = given;
     const { condition_id } = filter;
+    const all = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
+    const cached =
+      all.isPartial && condition_id !== undefined
+        ? await readers.positions.ofWallet(wallet, CACHE_S * 1000, {
+            tokens: await readers.fills.tokens({ conditionId: condition_id }),
+          })
+        : all;
     const derived = new Set(condition_id === undefined ? [] : venueTokenPairs(condition_id).flat());
     const listed = cached.value.filter(
       (position) =>
@@ -192,7 +200,7 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
     reads: ['positions', 'catalog'],
     summary: 'Open positions of several wallets',
     requestsOf: (given) => countWallets(given.get('wallets')),
-    description: `Up to ${MAX_WALLETS} wallets, each of which counts as one request. limit, offset and filters apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`.`,
+    description: `Up to ${MAX_WALLETS} wallets, each of which counts as one request. limit, offset and filters apply per wallet; \`next_cursor\` of a wallet continues its list at \`${WALLET_PATH}\`. ${TOO_MANY}`,
     query: query.extend({
       wallets: requiredText('wallets').meta({
         description: 'Addresses, comma-separated.',
@@ -219,6 +227,7 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
     path: WALLET_PATH,
     reads: ['positions', 'catalog'],
     summary: 'Open positions of a wallet',
+    description: TOO_MANY,
     params: z.object({ addr: named.wallet }),
     query: query.extend({ cursor }),
     success: { description: 'A page of positions', schema: listSchema, example: exampleList },

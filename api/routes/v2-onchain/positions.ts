@@ -11,6 +11,7 @@ import { ordered } from '../../positions/order.js';
 import { unknownOutcomeMetadata } from '../../positions/outcomes.js';
 import { type PositionWithMetadata, positionId } from '../../positions/position.js';
 import type { PositionKey } from '../../positions/positions.sql.js';
+import { MAX_POSITIONS_TEXT } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { oppositeOutcomeOf, positionFields, positionFieldsOf, toCent } from '../v2-wallets/serialize.js';
 import { common, selectors, tokensOfMarket, v2 } from './params.js';
@@ -83,8 +84,7 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
     path: '/v2/onchain/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by any filter',
-    description:
-      'With `wallet`: one page of at most 500 positions, by latest activity; `has_more` is false even if there are more, and the complete list is at `/v3/wallets/{address}/positions`. Otherwise keyset pages by position id, `<wallet>-<token_id>`; a position that exists throughout is listed exactly once.',
+    description: `With \`wallet\`: one page of at most 500 positions, by latest activity; \`has_more\` is false even if there are more, and the complete list is at \`/v3/wallets/{address}/positions\`. Of more than ${MAX_POSITIONS_TEXT} positions of a wallet that the other filters select, \`tag_slug\` searches the first in the order. Otherwise keyset pages by position id, \`<wallet>-<token_id>\`; a position that exists throughout is listed exactly once.`,
     query: z.object({
       ...selectors,
       status: named
@@ -139,7 +139,11 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
         };
       };
       if (wallet !== undefined) {
-        const cached = await positions.ofWallet(wallet, CACHE_S * 1000);
+        const all = await positions.ofWallet(wallet, CACHE_S * 1000);
+        const first = order === 'asc' ? 'oldest' : 'newest';
+        const cached = all.isPartial
+          ? await positions.ofWallet(wallet, CACHE_S * 1000, { tokens: chosen?.tokenIds, status, minSize, first })
+          : all;
         const listed = chosen?.tokenIds ? new Set(chosen.tokenIds) : null;
         const matching = cached.value.filter(
           (one) =>

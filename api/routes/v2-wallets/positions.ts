@@ -13,7 +13,7 @@ import { exampleClosedPosition, exampleOpenPosition } from '../../positions/exam
 import { type OrderKey, ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
-import { MAX_POSITIONS } from '../../positions/reader.js';
+import { MAX_POSITIONS, MAX_POSITIONS_TEXT } from '../../positions/reader.js';
 import type { Readers } from '../../readers.js';
 import { v2 } from '../v2-onchain/params.js';
 import { POSITIONS_CACHE_S, common as walletCommon } from './params.js';
@@ -48,7 +48,9 @@ const allPositionsSchema = z.object({
     description: 'Realized and unrealized, rounded once: may differ by a cent from the sum of the two.',
   }),
   positions_with_pnl: z.int(),
-  complete: allCompleteField,
+  complete: allCompleteField.describe(
+    `${allCompleteField.description} Also false if the wallet has more than ${MAX_POSITIONS_TEXT} positions.`,
+  ),
   filtered: z.literal(true).optional(),
   applied_filters: z
     .object({ since: z.int().nullable(), until: z.int().nullable(), tag_slug: z.string().optional() })
@@ -59,6 +61,7 @@ const allPositionsSchema = z.object({
 function allPositionsFrom(
   wallet: string,
   positions: readonly PositionWithMetadata[],
+  isPartial: boolean,
 ): z.input<typeof allPositionsSchema> {
   const sum = (of: (position: PositionWithMetadata) => bigint) =>
     positions.reduce((total, position) => total + of(position), 0n);
@@ -75,7 +78,7 @@ function allPositionsFrom(
     total_unrealized_pnl: moneyToNumber(toCent(unrealized)),
     total_pnl: moneyToNumber(toCent(realized + unrealized)),
     positions_with_pnl: withPnl.length,
-    complete: positions.every((position) => position.isComplete),
+    complete: !isPartial && positions.every((position) => position.isComplete),
     positions: positions.map(allPositionsRowFrom),
   };
 }
@@ -151,7 +154,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
     path: '/v2/wallets/{address}/positions/onchain',
     reads: ['positions', 'catalog'],
     summary: 'All positions of a wallet, open and closed',
-    description: `Up to ${MAX_POSITIONS} positions, most recently traded first. A filter excludes rows without the field it tests; sums cover the remaining rows.`,
+    description: `Up to ${MAX_POSITIONS_TEXT} positions, most recently traded first; of more, the open ones and those with the latest activity are read, which the filters and sums cover, and \`complete\` is false. A filter excludes rows without the field it tests; sums cover the remaining rows.`,
     params: z.object({ address: v2.wallet }),
     query: z.object({
       since: v2.time('since', 'Only positions last traded at or after this time, Unix seconds.').optional(),
@@ -162,7 +165,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
     success: {
       description: 'Sums and rows',
       schema: allPositionsSchema,
-      example: allPositionsFrom(exampleOpenPosition.wallet, [exampleOpenPosition]),
+      example: allPositionsFrom(exampleOpenPosition.wallet, [exampleOpenPosition], false),
     },
     async handler({ params: { address }, query: { since, until, tag_slug: tag } }) {
       const cached = await cachedPositionsOf(address);
@@ -176,7 +179,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
         value: ({ lastTradeAtS: at }) => (at === null ? null : BigInt(at)),
         id: (position) => position.tokenId,
       });
-      const body = allPositionsFrom(address, positions);
+      const body = allPositionsFrom(address, positions, cached.isPartial);
       if (since === undefined && until === undefined && tag === undefined) return { body, cache: cached };
       const { positions: rows, ...sums } = body;
       const applied = {
@@ -193,7 +196,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
     path: '/v2/wallets/{address}/closed-positions',
     reads: ['positions', 'catalog'],
     summary: 'Closed positions of a wallet',
-    description: 'Positions that were bought and have no shares left.',
+    description: `Positions that were bought and have no shares left. Of more than ${MAX_POSITIONS_TEXT}, with \`market\` of that market, those with the latest activity are listed.`,
     params: z.object({ address: v2.wallet }),
     query: z.object({
       limit: named.limit(
@@ -229,7 +232,13 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
       },
     },
     async handler({ params: { address }, query: { limit, offset, cursor, ...filter } }, context) {
-      const cached = await cachedPositionsOf(address);
+      const all = await cachedPositionsOf(address);
+      const cached = all.isPartial
+        ? await readers.positions.ofWallet(address, POSITIONS_CACHE_S * 1000, {
+            tokens: filter.market === undefined ? null : await readers.fills.tokens({ marketSlug: filter.market }),
+            status: 'closed',
+          })
+        : all;
       const title = filter.title?.toLowerCase();
       const listed = cached.value.filter(
         ({ size, totalBought, metadata }) =>
