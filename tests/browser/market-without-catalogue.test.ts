@@ -13,7 +13,7 @@ import { T } from '../support/venue.js';
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 const short = (id: string) => `${id.slice(0, 6)}…${id.slice(-4)}`;
 
 /** The catalogue lacks it; other markets of the venue have trades, too. */
