@@ -80,7 +80,7 @@ describe('update', () => {
     const { subscription_id } = await one.subscribe('trades', { wallets: ['0xaa'], since_seq: 0 });
     one.send({ action: 'update', subscription_id, add: { wallets: ['0xbb'] }, remove: { wallets: ['0xaa'] } });
     const last = () => one.frames.at(-1)?.seq;
-    await expect.poll(last, { timeout: 10_000 }).toBe(899);
+    await expect.poll(last).toBe(899);
     const at = one.frames.find(({ type }) => type === 'updated')?.seq as number;
     const expected = Array.from({ length: 900 }, (_, i) => i + 1).filter((seq) => seq % 2 === (seq <= at ? 0 : 1));
     expect(one.frames.flatMap(({ type, seq }) => (type === 'trade' ? [seq] : []))).toEqual(expected);
@@ -186,7 +186,7 @@ describe('a slow reader with on_slow skip', () => {
       for (; seq < 220; seq++) await publish(trade(seq + 1, (seq + 1) % 2 === 0 ? '0xaa' : '0xbb'));
       one.socket.resume();
       const skipped = () => one.frames.find(({ type }) => type === 'skipped');
-      await expect.poll(skipped, { timeout: 15_000 }).toBeDefined();
+      await expect.poll(skipped).toBeDefined();
       const { from_seq: from, to_seq: to } = skipped() as unknown as { from_seq: number; to_seq: number };
       expect(to).toBe(seq);
       for (let more = 0; more < 4; more++) await publish(trade(++seq, seq % 2 === 0 ? '0xaa' : '0xbb'));
@@ -199,7 +199,7 @@ describe('a slow reader with on_slow skip', () => {
       const before = seqs().length;
       await one.subscribe('trades', { ...filters, on_slow: 'skip', since_seq: from - 1 });
       const missing = all.filter((one) => one >= from && one <= to);
-      await expect.poll(() => seqs().length, { timeout: 15_000 }).toBe(before + missing.length);
+      await expect.poll(() => seqs().length).toBe(before + missing.length);
       expect(seqs().slice(before)).toEqual(missing);
       expectDocumented(one.frames.filter(({ type }) => type !== 'trade'));
     },

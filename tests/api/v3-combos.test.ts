@@ -264,7 +264,7 @@ it('/v3/combos status is closed once the positions are settled', async () => {
     SELECT toUInt256('${otherYes}') + number, '${other}', number, number, 1, ${T + 60}, number FROM numbers(2)`);
   api.clock.nowMs += 120_000;
   const ids = async (query: string) => (await get(`markets?${query}`)).markets.map((row) => row.condition_id);
-  await expect.poll(() => ids('status=closed'), { timeout: 10_000 }).toEqual([other]);
+  await expect.poll(() => ids('status=closed')).toEqual([other]);
   expect(await ids('status=resolved')).toEqual([other]);
   expect(await ids('status=open')).not.toContain(other);
   expect(await ids('status=open')).toContain(comboCondition);

@@ -12,7 +12,7 @@ const missing = withoutBrowser() ?? whyNoCurl();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
 const run = promisify(execFile);
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 
 const SLUG = 'btc-updown-5m-1774233600';
 const WALLET = '0xf539c942036cc7633a1e0015209a1343e9b2dda9';

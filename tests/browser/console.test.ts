@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     expect(await page.locator('#bytes').textContent()).toMatch(/[1-9].* k?B$/);
     expect(await rows(page).count()).toBeLessThan(60);
     await expect
-      .poll(() => page.locator('#position').textContent(), { timeout: 15_000 })
+      .poll(() => page.locator('#position').textContent())
       .toMatch(/^Read up to seq [\d,]+ · oracle: disconnected for 3 s, last event 3 s ago$/);
 
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.getByRole('button', { name: 'Connect' }).click();
     await page.getByText('Connected.').waitFor();
     const why = () => page.locator('#silence').textContent();
-    await expect.poll(why, { timeout: 20_000 }).toMatch(/^No event for \d+ s: oracle is disconnected\.$/);
+    await expect.poll(why).toMatch(/^No event for \d+ s: oracle is disconnected\.$/);
     const passing = events.filter((event) => event.kind === 'price_feed').slice(0, 20);
     for (const [index, tick] of passing.entries())
       await gateway.publish({
@@ -215,7 +215,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
         frame: tick.frame.replace(/"seq":\d+/, `"seq":${10_000_000 + index}`),
       });
     await expect
-      .poll(why, { timeout: 20_000 })
+      .poll(why)
       .toMatch(
         /^No event for \d+ s: [\d,]+ events passed, none matches preset trades with wallets\. Remove a filter to see more\. oracle is disconnected\.$/,
       );
@@ -271,7 +271,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
         stream.on('data', (text) => {
           output += text;
         });
-      await expect.poll(() => output, { timeout: 30_000 }).toMatch(/'type': 'subscribed'.*'large_trades'/);
+      await expect.poll(() => output).toMatch(/'type': 'subscribed'.*'large_trades'/);
       program.kill('SIGKILL');
     }
     await page.getByLabel('curl (REST)').check();

@@ -9,7 +9,7 @@ const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
 /** The API accepts one request per 5 s, and the pages wait for it. */
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 45_000, interval: 500 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { interval: 500 });
 
 interface Sums {
   readonly wallet: string;

@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)('/app while the history loads', () => {
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(`${api.url}/app#key=${await api.key('enterprise')}`);
     const box = page.locator('#loading');
-    const shows = (part: string) => expect.poll(() => box.textContent(), { timeout: 10_000 }).toContain(part);
+    const shows = (part: string) => expect.poll(() => box.textContent()).toContain(part);
     await shows('The history is loading: 0 %');
     expect(await page.locator('#view').isVisible()).toBe(false);
     loading = all({ state: 'loading', percent: 50, throughMs: Date.UTC(2026, 2, 12, 10) }, (table) =>

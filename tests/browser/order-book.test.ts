@@ -8,7 +8,7 @@ import { insertVenue, snow, snowNo, snowYes } from '../support/venue.js';
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 /** There is no event socket, and no book of one outcome. */
 const NETWORK = /^(Failed to load resource|WebSocket connection)/;
 const nowMs = Date.now();

@@ -14,7 +14,7 @@ const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
 const HEAVY = 'SELECT count() FROM numbers(1000000000000) WHERE sipHash64(number) = 1';
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 
 describe.skipIf(missing !== null)('/sql in a browser', () => {
   let api: ApiHarness;

@@ -8,7 +8,7 @@ import { axeFindings, CONTRASTS } from '../support/page-checks.js';
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
 
-const soon = <T>(check: () => T | Promise<T>) => expect.poll(check, { timeout: 20_000 });
+const soon = <T>(check: () => T | Promise<T>) => expect.poll(check);
 
 describe.skipIf(missing !== null)('/status in a browser', () => {
   let api: ApiHarness;

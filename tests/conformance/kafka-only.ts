@@ -290,7 +290,7 @@ export function describeKafkaOnly(kafkaOf: () => { readonly brokers: readonly st
       await log.ensureTopics([{ ...spec, retentionMs: 3_600_000 }]);
       expect(await topicConfig(spec.name)).toMatchObject({ 'retention.ms': '7200000' });
       // A broker may describe the former configuration until it has read the change from the controller.
-      const described = () => expect.poll(() => topicConfig(spec.name), { timeout: 15_000 });
+      const described = () => expect.poll(() => topicConfig(spec.name));
       await log.ensureTopics([{ ...spec, retentionMs: 86_400_000 }]);
       await described().toMatchObject({ 'retention.ms': '86400000' });
       await log.ensureTopics([{ ...spec, retentionMs: null }]);

@@ -35,7 +35,7 @@ async function start(): Promise<ChildProcess> {
   child = started;
   started.stdout.resume();
   const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => undefined))?.status;
-  await expect.poll(ready, { timeout: 60_000 }).toBe(200);
+  await expect.poll(ready).toBe(200);
   return started;
 }
 const ended = (process: ChildProcess) =>

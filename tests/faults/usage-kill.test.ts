@@ -84,7 +84,7 @@ describe('usage of the event socket', () => {
       orderbook_chainlink_bytes: (sums[0]?.orderbook_chainlink_bytes ?? 0) + (sums[1]?.orderbook_chainlink_bytes ?? 0),
     };
     for (const meter of meters) expect(expected[meter]).toBeGreaterThan(0);
-    await expect.poll(recorded, { timeout: 20_000 }).toEqual(expected);
+    await expect.poll(recorded).toEqual(expected);
     const usage = () => user.get<{ plan: string; meters: { used: number }[] }>('/v1/account/usage');
     expect(await usage()).toMatchObject({
       plan: 'enterprise',

@@ -22,7 +22,7 @@ const logger = silentLogger();
 const NOW_MS = Date.UTC(2027, 4, 22, 12);
 const DAY_MS = 86_400_000;
 /** For a busy machine. */
-const SOON = { timeout: 30_000 };
+const SOON = { timeout: 60_000 };
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
 
 /** Pools and their scores, over real logs and the real engine. `openLog`: a new, empty log. */

@@ -320,7 +320,7 @@ describe('the index of order hashes', () => {
         .filter((found) => found !== undefined)
         .at(-1);
     };
-    await expect.poll(granules, { timeout: 20_000 }).toBe('1/4');
+    await expect.poll(granules).toBe('1/4');
     const [row] = await client.query<{ found: string }>(
       `SELECT count() AS found FROM fills WHERE order_hash = unhex({order:String})`,
       { order },

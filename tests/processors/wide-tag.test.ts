@@ -28,7 +28,7 @@ describe('wallet tags updater, in the memory of a small engine', () => {
     const insert = async (sql: string) => {
       const settings = { max_block_size: '8192', min_insert_block_size_rows: '8192' } as const;
       // Merges of the parts before may use what memory there is.
-      await expect.poll(() => client.command(sql, {}, { settings }).then(() => true), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => client.command(sql, {}, { settings }).then(() => true)).toBe(true);
     };
     await insert(
       `INSERT INTO markets (condition_id, token_ids, tag_slugs, _offset) SELECT concat('0x', hex(number)), [2 * number, 2 * number + 1],

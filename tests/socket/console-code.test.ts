@@ -145,7 +145,7 @@ describe('code that the console shows', () => {
       const client = await start(snippets[language]({ socket: server.url, message }));
       try {
         await expect
-          .poll(() => ({ asked: server.asked, seqs: client.seqs, errors: client.errors() }), { timeout: 40_000 })
+          .poll(() => ({ asked: server.asked, seqs: client.seqs, errors: client.errors() }))
           .toEqual({
             asked: [
               { min_size: 5, since_seq: 4 },

@@ -14,7 +14,7 @@ async function start(script: string, ...args: readonly string[]) {
   const client = await startPythonClient(script, ...args);
   const until = (what: string, condition: () => boolean) =>
     expect
-      .poll(condition, { timeout: 60_000 })
+      .poll(condition)
       .toBe(true)
       .catch((error: unknown) => {
         throw new Error(`${what}: ${String(error)} ${client.errors()} ${JSON.stringify(client.lines.at(-1))}`);
