@@ -57,8 +57,8 @@ describe('the view open_interest', () => {
     await insertCollateral(EMPTY, '21', 7);
     await insertCollateral(EMPTY, '21', -7);
     // The history of the open market is complete, that of the empty one is not.
-    await engine.client.insertRows('condition_tokens', [
-      { token_id: '11', condition_id: OPEN, outcome_index: 0, question_id: hex32(0), neg_risk: false, timestamp: T },
+    await engine.client.insertRows('conditions', [
+      { condition_id: OPEN, question_id: hex32(0), outcome_slot_count: 2, block_number: 80, timestamp: T },
     ]);
     const readAll = async () => {
       const { text, params } = totalOpenInterestSql(0);
