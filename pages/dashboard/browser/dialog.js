@@ -33,13 +33,14 @@ export function confirmed({ title, content, action, danger = false, work }) {
     }
     submit.disabled = false;
   });
-  dialog.addEventListener(
-    'close',
-    () => {
-      dialog.replaceChildren();
-      if (document.activeElement === document.body || document.activeElement === null) before?.focus?.();
-    },
-    { once: true },
-  );
+  const onClose = () => {
+    // Late, of the dialog before this one: the event follows the close, after which a key may have opened this one already.
+    if (form.parentNode === dialog && dialog.open) return;
+    dialog.removeEventListener('close', onClose);
+    if (form.parentNode !== dialog) return;
+    dialog.replaceChildren();
+    if (document.activeElement === document.body || document.activeElement === null) before?.focus?.();
+  };
+  dialog.addEventListener('close', onClose);
   dialog.showModal();
 }
