@@ -1,7 +1,8 @@
 import { venueTokenPairs } from '../../schemas/primitives/venue-tokens.js';
 import type { Tables } from '../tables/port.js';
 import type { Lookup } from './cached-lookup.js';
-import type { ConditionTokens, MarketMetadata, MetadataLookups } from './metadata.js';
+import type { ConditionTokens } from './condition-tokens.js';
+import type { MarketMetadata, MetadataLookups } from './metadata.js';
 import type { Resolution } from './resolution.js';
 import { tradedTokensAmong } from './traded-tokens.js';
 

@@ -67,30 +67,6 @@ export const marketMetadataSql = (conditionIds: readonly string[]): Sql => ({
   params: { conditions: conditionIds },
 });
 
-export interface ConditionTokensRow {
-  readonly condition_id: string;
-  /** In outcome order. */
-  readonly tokens: readonly string[];
-  readonly neg_risk: SqlBool;
-}
-
-/** Both tokens of conditions that are on chain. Anyone can split or redeem with the other collateral of the venue, which names a second pair. */
-export const conditionTokensSql = (conditionIds: readonly string[]): Sql => ({
-  text: `SELECT condition_id, [toString(token_id), toString(other_token_id)] AS tokens, neg_risk
-      FROM chain_tokens FINAL
-      WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0
-      ORDER BY token_id`,
-  params: { conditions: conditionIds },
-});
-
-/** Those of the given tokens that derive from the oracle of their condition, and those that were traded: what tells which pair is the venue's. */
-export const venueTokensSql = (tokenIds: readonly string[]): Sql => ({
-  text: `SELECT toString(token_id) AS token, 2 AS weight FROM condition_tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))
-      UNION DISTINCT
-      SELECT toString(token_id) AS token, 1 AS weight FROM last_prices WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))`,
-  params: { tokens: tokenIds },
-});
-
 export interface ResolutionRow {
   readonly condition_id: string;
   readonly payouts: readonly string[];

@@ -2,9 +2,8 @@ import type { Tables } from '../tables/port.js';
 import { boolFrom } from '../tables/values.js';
 import { type CachedLookup, createCachedLookup, type Lookup, readRows } from './cached-lookup.js';
 import type { ChangeFeed } from './change-feed.js';
+import { type ConditionTokens, readConditionTokens } from './condition-tokens.js';
 import {
-  type ConditionTokensRow,
-  conditionTokensSql,
   type ExchangeNegRiskRow,
   exchangeNegRiskSql,
   type MarketMetadataRow,
@@ -13,7 +12,6 @@ import {
   resolutionsSql,
   type TokenMetadataRow,
   tokenMetadataSql,
-  venueTokensSql,
 } from './metadata.sql.js';
 import { type Resolution, resolutionOf } from './resolution.js';
 
@@ -27,13 +25,6 @@ export interface TokenMetadata {
   readonly negRisk: boolean | null;
   /** Token of the other outcome; null: the condition is not on chain. */
   readonly otherTokenId: string | null;
-}
-
-/** Tokens of a condition according to the chain. */
-export interface ConditionTokens {
-  /** In outcome order. */
-  readonly tokenIds: readonly string[];
-  readonly negRisk: boolean;
 }
 
 /** Catalogue metadata of a market. */
@@ -119,29 +110,6 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   endMs: row.end_ms === null ? null : Number(row.end_ms),
   tagSlugs: row.tag_slugs,
 });
-
-/** Tokens by condition. Of several pairs that of the condition's oracle, else the one that was traded. */
-const readConditionTokens =
-  (tables: Tables) =>
-  async (ids: readonly string[]): Promise<Map<string, ConditionTokens>> => {
-    const pairs = new Map<string, ConditionTokensRow[]>();
-    for (const row of await tables.rows<ConditionTokensRow>(conditionTokensSql(ids)))
-      pairs.set(row.condition_id, [...(pairs.get(row.condition_id) ?? []), row]);
-    const unclear = [...pairs.values()]
-      .filter((rows) => rows.length > 1)
-      .flatMap((rows) => rows.flatMap((row) => row.tokens));
-    const weights = new Map<string, number>();
-    if (unclear.length > 0)
-      for (const { token, weight } of await tables.rows<{ token: string; weight: number }>(venueTokensSql(unclear)))
-        weights.set(token, Math.max(weight, weights.get(token) ?? 0));
-    const weightOf = ({ tokens }: ConditionTokensRow) => Math.max(...tokens.map((token) => weights.get(token) ?? 0));
-    return new Map(
-      [...pairs].map(([id, rows]) => {
-        const row = rows.reduce((best, other) => (weightOf(other) > weightOf(best) ? other : best));
-        return [id, { tokenIds: row.tokens, negRisk: boolFrom(row.neg_risk) }];
-      }),
-    );
-  };
 
 export function createMetadataLookups(deps: {
   tables: Tables;

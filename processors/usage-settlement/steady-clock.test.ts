@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-it('the steady clock follows a jump ahead after ten minutes only, and every other step at once', () => {
+it('the steady clock follows a jump forward after ten minutes only, and every other step at once', () => {
   let wall = 1_000 * DAY;
   let monotonic = 5;
   const clock = createSteadyClock(
@@ -18,7 +18,7 @@ it('the steady clock follows a jump ahead after ten minutes only, and every othe
     return clock() - 1_000 * DAY;
   };
   expect(pass(MINUTE)).toBe(MINUTE);
-  // Ahead by 91 days for nine minutes, then corrected.
+  // Forward by 91 days for nine minutes, then corrected.
   wall += 91 * DAY;
   expect([pass(0), pass(9 * MINUTE)]).toEqual([MINUTE, 10 * MINUTE]);
   wall -= 91 * DAY;

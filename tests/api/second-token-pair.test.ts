@@ -6,10 +6,19 @@ import { conditionId, tokenPair } from '../../schemas/primitives/ids.js';
 import { address, hash } from '../processors/events.js';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { insertAccountsOfBlocks, insertRecords } from '../support/positions.js';
+import { fillRow, insertFills } from '../support/rows.js';
 
 const START_S = 1_700_000_000;
 const wallet = address(0xa1);
 const M = 1_000_000n;
+
+/** Prepared before the history: known by fills of their own tokens, and by a redemption with the other collateral. */
+const older = Array.from({ length: 4 }, (_, n) => {
+  const condition = hash(2_000 + n);
+  const [own, other] =
+    n % 2 === 0 ? [addresses.wrappedCollateral, addresses.usdcE] : [addresses.usdcE, addresses.wrappedCollateral];
+  return { condition, own, other, negRisk: n % 2 === 0 };
+});
 
 /** Enough conditions that for some of them the second pair sorts before the first, and for others behind. */
 const conditions = Array.from({ length: 10 }, (_, n) => {
@@ -63,6 +72,38 @@ describe('a second token pair of a condition, by a log with the other collateral
         },
       ];
     });
+    for (const { condition, other } of older)
+      events.push({
+        kind: 'redemption',
+        value: {
+          ...located(),
+          redeemer: wallet,
+          collateral_token: other,
+          condition_id: condition,
+          index_sets: [1, 2],
+          amounts: null,
+          payout: 0n,
+          source: null,
+        },
+      });
+    await insertFills(
+      api.clickhouse,
+      older.map(({ condition, own }, n) =>
+        fillRow({
+          side: 'BUY',
+          tokenId: tokenPair(own, condition)[1],
+          usdc: 40_000_000n,
+          shares: 100_000_000n,
+          maker: wallet,
+          taker: address(0xa2),
+          block: 3_000 + n,
+          logIndex: 0,
+          timestampS: START_S + 400,
+          orderHash: hash(3_000 + n),
+          txHash: hash(4_000 + n),
+        }),
+      ),
+    );
     await insertAccountsOfBlocks(
       api.clickhouse,
       events.map((event) => [event]),
@@ -86,7 +127,7 @@ describe('a second token pair of a condition, by a log with the other collateral
   afterAll(() => api.stop());
 
   it('does not change the tokens and neg_risk of the condition', async () => {
-    for (const { condition, own, negRisk } of conditions) {
+    for (const { condition, own, negRisk } of [...conditions, ...older]) {
       const found = await api.ok<{ position_ids: string[]; neg_risk: boolean }>(`/v3/conditions/${condition}`, key);
       expect(found, condition).toMatchObject({ position_ids: [...tokenPair(own, condition)], neg_risk: negRisk });
     }
