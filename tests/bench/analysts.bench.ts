@@ -23,7 +23,7 @@ const HEAVY = [
   'SELECT arrayStringConcat(arrayMap(x -> hex(sipHash128(x)), range(100))) AS s FROM numbers(1000000)',
 ];
 
-/** Latency of /v3/trades without and with twelve analysts whose statements use their whole limits. */
+/** Latency of /v3/trades without analysts, and with twelve and twice as many whose statements use their whole limits. */
 export async function run(): Promise<readonly Figure[]> {
   const product = await startProduct({ env: { RECORDED_HISTORY_ONLY: '1', LOG_LEVEL: 'warn' } });
   try {
@@ -37,13 +37,19 @@ export async function run(): Promise<readonly Figure[]> {
     await measure(product, keys, WARM_UP_MS);
     const unloaded: number[] = [];
     const loaded: number[] = [];
+    const twice: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       unloaded.push(await measure(product, keys, ROUND_MS));
-      const analysts = startAnalysts(product);
-      await sleep(1_000);
-      loaded.push(await measure(product, keys, ROUND_MS));
-      await analysts.stop();
-      await sleep(500);
+      for (const [count, times] of [
+        [ANALYSTS, loaded],
+        [2 * ANALYSTS, twice],
+      ] as const) {
+        const analysts = startAnalysts(product, count);
+        await sleep(1_000);
+        times.push(await measure(product, keys, ROUND_MS));
+        await analysts.stop();
+        await sleep(500);
+      }
     }
     const ratio = median(loaded.map((ms, i) => ms / (unloaded[i] ?? Number.NaN)));
     console.log(
@@ -59,6 +65,7 @@ export async function run(): Promise<readonly Figure[]> {
         better: 'less',
         values: loaded,
         baseline: { name: 'without analysts', values: unloaded },
+        twice: { work: `${2 * ANALYSTS} analysts`, values: twice },
       },
     ];
   } finally {
@@ -99,9 +106,9 @@ async function measure(product: Product, keys: readonly string[], ms: number): P
   return times[Math.min(times.length - 1, Math.floor(times.length * 0.99))] ?? Number.NaN;
 }
 
-function startAnalysts(product: Product): { stop(): Promise<void> } {
+function startAnalysts(product: Product, count: number): { stop(): Promise<void> } {
   const stopped = new AbortController();
-  setMaxListeners(ANALYSTS * 2, stopped.signal);
+  setMaxListeners(count * 2, stopped.signal);
   const one = (sql: string) =>
     new Promise<void>((resolve) => {
       const sent = request(product.clickhouse, { method: 'POST', agent: false, signal: stopped.signal }, (response) => {
@@ -114,7 +121,7 @@ function startAnalysts(product: Product): { stop(): Promise<void> } {
   const analyst = async (_: unknown, n: number) => {
     while (!stopped.signal.aborted) await one(HEAVY[n % HEAVY.length] ?? '');
   };
-  const all = Array.from({ length: ANALYSTS }, analyst);
+  const all = Array.from({ length: count }, analyst);
   return {
     stop: async () => {
       stopped.abort();

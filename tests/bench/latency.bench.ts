@@ -25,7 +25,8 @@ import type { Figure } from './report/figure.js';
 
 /** Defaults; ODDSTREAM_BENCH_RATES, ODDSTREAM_BENCH_SHAPES and ODDSTREAM_BENCH_ENGINES (comma-separated) select some. */
 const listed = (name: string, defaults: readonly string[]) => process.env[name]?.split(',') ?? defaults;
-const RATES = listed('ODDSTREAM_BENCH_RATES', ['150', '1000', '5000', '20000']).map(Number);
+/** A rate whose double is listed, too, shows both in its figures. */
+const RATES = listed('ODDSTREAM_BENCH_RATES', ['150', '300', '1000', '2000', '5000', '10000', '20000']).map(Number);
 const SHAPES = shapes.filter((shape) => listed('ODDSTREAM_BENCH_SHAPES', shapes).includes(shape));
 const ENGINES = listed('ODDSTREAM_BENCH_ENGINES', ['LMDB', 'Kafka']);
 /**
@@ -70,28 +71,69 @@ export async function run(): Promise<readonly Figure[]> {
       continue;
     }
     for (const shape of SHAPES) {
+      const byRate = new Map<number, Measured>();
       for (const rate of RATES) {
         const kafka = engine === 'Kafka' ? await startTestKafka({ quickStart: false }) : null;
         try {
-          const { row, ...measured } = await measure(engine, kafka?.url, shape, rate);
-          console.log(row);
-          figures.push(...measured.figures);
+          const measured = await measure(engine, kafka?.url, shape, rate);
+          console.log(measured.row);
+          byRate.set(rate, measured);
         } finally {
           await kafka?.stop();
         }
       }
+      for (const [rate, measured] of byRate)
+        figures.push(...figuresOf(engine, shape, rate, measured, byRate.get(2 * rate)));
     }
   }
   return figures;
 }
 
-/** Returns one row of the table and its figures. `kafkaUrl` undefined: the log is in the data directory. */
+interface Measured {
+  /** Row of the table. */
+  readonly row: string;
+  /** Latencies of each part of the measured time, ms; only parts with frames. */
+  readonly parts: readonly (readonly number[])[];
+  readonly tableDelaysS: readonly number[];
+}
+
+function figuresOf(
+  engine: Engine,
+  shape: Shape,
+  rate: number,
+  measured: Measured,
+  twice: Measured | undefined,
+): readonly Figure[] {
+  const of = `on ${engine}, ${rate.toLocaleString('en')} events/s, ${shape}`;
+  const figure = (name: string, unit: string, values: (of: Measured) => readonly number[]): Figure[] => {
+    const [once, doubled] = [values(measured), twice === undefined ? [] : values(twice)];
+    if (once.length === 0) return [];
+    const work = `${(2 * rate).toLocaleString('en')} events/s`;
+    return [
+      {
+        name: `${name} ${of}`,
+        unit,
+        better: 'less',
+        values: once,
+        ...(doubled.length === 0 ? {} : { twice: { work, values: doubled } }),
+      },
+    ];
+  };
+  const quantiles = (share: number) => (of: Measured) => of.parts.map((part) => quantile(part, share));
+  return [
+    ...figure('p50 from the source to a subscriber', 'ms', quantiles(0.5)),
+    ...figure('p99 from the source to a subscriber', 'ms', quantiles(0.99)),
+    ...figure('final block to rows', 's', (of) => of.tableDelaysS),
+  ];
+}
+
+/** `kafkaUrl` undefined: the log is in the data directory. */
 async function measure(
   engine: Engine,
   kafkaUrl: string | undefined,
   shape: Shape,
   eventsPerSecond: number,
-): Promise<{ readonly row: string; readonly figures: readonly Figure[] }> {
+): Promise<Measured> {
   const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-latency-'));
   const [clickhouse, api, gateway, ...admin] = await freePorts(9);
   const dist = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
@@ -211,30 +253,7 @@ async function measure(
     const goal = GOALS[engine][eventsPerSecond];
     const tables = [0.5, 1].map((share) => percentile(tableDelaysS, share).toFixed(1));
     const row = `| ${[engine, shape, eventsPerSecond, latencies.length, ...figures, goal === undefined ? '' : `<= ${goal}`, ...tables, caughtUpS.toFixed(1), lost].join(' | ')} |`;
-    const of = `on ${engine}, ${eventsPerSecond.toLocaleString('en')} events/s, ${shape}`;
-    const full = parts.filter((part) => part.length > 0);
-    const subscriber = ([p, share]: readonly [string, number]): Figure => ({
-      name: `${p} from the source to a subscriber ${of}`,
-      unit: 'ms',
-      better: 'less',
-      values: full.map((part) => quantile(part, share)),
-    });
-    return {
-      row,
-      figures: [
-        ...(full.length === 0
-          ? []
-          : (
-              [
-                ['p50', 0.5],
-                ['p99', 0.99],
-              ] as const
-            ).map(subscriber)),
-        ...(tableDelaysS.length === 0
-          ? []
-          : [{ name: `final block to rows ${of}`, unit: 's', better: 'less', values: tableDelaysS } as const]),
-      ],
-    };
+    return { row, parts: parts.filter((part) => part.length > 0), tableDelaysS };
   } finally {
     for (const child of children) child.kill('SIGTERM');
     await Promise.all(

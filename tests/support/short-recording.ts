@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdtempSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { inject } from 'vitest';
-import type { RecordingMeta } from '../../ingest/shared/recorded/types.js';
+import { copyRecordingUntil } from './recording-until.js';
 
 /** 2026-03-22T22:00Z: a quarter of the transactions are earlier. */
 const UNTIL_S = 1_774_216_800;
@@ -14,10 +14,7 @@ export function shortHistory(): { readonly RECORDED_HISTORY_ONLY: '1'; readonly 
   const dir = join(inject('runDir'), 'short-recording');
   if (!existsSync(dir)) {
     const draft = mkdtempSync(`${dir}-`);
-    cpSync(resolve('tests/recorded/set'), draft, { recursive: true });
-    const file = join(draft, 'manifest.json');
-    const manifest = JSON.parse(readFileSync(file, 'utf8')) as RecordingMeta;
-    writeFileSync(file, JSON.stringify({ ...manifest, tail: { ...manifest.tail, history_until_s: UNTIL_S } }));
+    copyRecordingUntil(draft, UNTIL_S);
     try {
       renameSync(draft, dir);
     } catch (error) {

@@ -10,8 +10,8 @@ export interface Figure {
   readonly baseline?: { readonly name: string; readonly values: readonly number[] };
   /** What the hardware allows, measured by a probe of the same run. */
   readonly limit?: { readonly name: string; readonly value: number };
-  /** The figure with twice the work; `work` says what was doubled. */
-  readonly twice?: { readonly work: string; readonly values: readonly number[] };
+  /** The figure with twice the work; `work` says what was doubled. `whole`: the figure is of the whole work, not of a unit, so that linear growth doubles it. */
+  readonly twice?: { readonly work: string; readonly values: readonly number[]; readonly whole?: true };
 }
 
 /** Units of the figures that the report lists as costs: seconds of processor time. */

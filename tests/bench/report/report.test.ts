@@ -100,6 +100,7 @@ it('growth is the cost of a unit of work with twice the work', () => {
   expect(growthOf(figure)).toBeNull();
   expect(growthOf({ ...figure, twice })).toBe(1.5);
   expect(growthOf({ ...figure, better: 'more', twice })).toBeCloseTo(10 / 15, 9);
+  expect(growthOf({ ...figure, twice: { ...twice, whole: true } })).toBe(0.75);
 });
 
 it('numbers are printed with three digits', () => {

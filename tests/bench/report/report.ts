@@ -28,7 +28,8 @@ const timesBetter = ({ better, values }: Figure, other: number) =>
 export function growthOf(figure: Figure): number | null {
   if (figure.twice === undefined) return null;
   const [once, twice] = [median(figure.values), median(figure.twice.values)];
-  return figure.better === 'more' ? once / twice : twice / once;
+  const growth = figure.better === 'more' ? once / twice : twice / once;
+  return figure.twice.whole === true ? growth / 2 : growth;
 }
 
 function spread(values: readonly number[]): string {
@@ -123,7 +124,7 @@ export function reportOf(
   const parts = [
     '# Benchmarks',
     'Written by `npm run bench`, which runs all benchmarks; `npm run bench -- <name>` runs one, and `npm run bench -- report` writes this document from the newest result of each.',
-    'Each figure is the median of its repetitions; fewer than five are marked. Baseline, limit and the figure with twice the work are of the same run. A ratio above 1 means better than the baseline. In the last column 1x means linear growth: each unit of work costs the same. Empty cells were not measured.',
+    'Each figure is the median of its repetitions; fewer than five are marked. Baseline, limit and the figure with twice the work are of the same run. A ratio above 1 means better than the baseline. In the last column 1x means linear growth: each unit of work costs the same, and each request or event takes as long. Empty cells were not measured.',
     busy.length === 0
       ? ''
       : `Other work ran on the machine during ${busy.join(', ')} (load before the start in the table): read absolute values as lower bounds of the product, and compare ratios.`,
