@@ -18,7 +18,7 @@ const MARKETS = 100_000;
 const POSITIONS_PER_WALLET = 3;
 const STEP = 100_000;
 const REQUESTS = 15;
-const DIRECT_REQUESTS = 3;
+const DIRECT_REQUESTS = 5;
 /** Offsets of the positions that change after a first pass. */
 const CHANGED_OFFSETS = 10_000;
 const GOAL_MS = 300;
