@@ -47,7 +47,7 @@ const conditionFrom = (
 /** Conditions by id. */
 export function createConditionLookup({
   tables,
-  metadata: { marketsOf, conditionTokensOf, resolutionsOf },
+  metadata: { tokensOf, marketsOf, conditionTokensOf, resolutionsOf },
 }: {
   tables: Tables;
   metadata: MetadataLookups;
@@ -63,12 +63,22 @@ export function createConditionLookup({
       pairs.flatMap(({ id, pair }) => (pair.some((token) => traded.has(token)) ? [[id, pair] as const] : [])),
     );
   };
+  /** Tokens of conditions according to the chain: those that the catalogue lists, where the chain names them, else the pair that it does. */
+  const chainTokensOf = async (ids: readonly string[], markets: ReadonlyMap<string, MarketMetadata | null>) => {
+    const listed = (id: string) => markets.get(id)?.tokenIds ?? [];
+    const tokens = await tokensOf(ids.flatMap((id) => listed(id).slice(0, 1)));
+    const chain = new Map<string, ConditionTokens | null>();
+    for (const id of ids) {
+      const token = tokens.get(listed(id)[0] ?? '') ?? null;
+      if (token?.conditionId === id && token.negRisk !== null)
+        chain.set(id, { tokenIds: listed(id), negRisk: token.negRisk });
+    }
+    for (const [id, named] of await conditionTokensOf(ids.filter((id) => !chain.has(id)))) chain.set(id, named);
+    return chain;
+  };
   return async (ids) => {
-    const [markets, chain, resolutions] = await Promise.all([
-      marketsOf(ids),
-      conditionTokensOf(ids),
-      resolutionsOf(ids),
-    ]);
+    const [markets, resolutions] = await Promise.all([marketsOf(ids), resolutionsOf(ids)]);
+    const chain = await chainTokensOf(ids, markets);
     // History can begin after the log that names a condition; its tokens derive from its id. Lists of events have no such conditions.
     const named = (id: string) => markets.get(id) ?? chain.get(id) ?? resolutions.get(id) ?? null;
     const traded = await tradedPairs(ids.filter((id) => named(id) === null));

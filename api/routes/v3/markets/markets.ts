@@ -32,6 +32,7 @@ import {
   marketSchema,
   priceFields,
   priceFrom,
+  tagLabelsFrom,
 } from './serialize.js';
 import type { MarketViews, RankedId } from './views.js';
 
@@ -44,7 +45,7 @@ const exampleFull = marketFrom(exampleMarket, undefined, exampleLabels);
 const openCondition: Condition = { ...exampleCondition, resolution: null };
 
 /** GET markets, tokens, conditions and prices. */
-export function createMarketRoutes(readers: Readers, { contextOf, ranked }: MarketViews): readonly Route[] {
+export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, ranked }: MarketViews): readonly Route[] {
   const { tables, conditionsOf, outcomesOf, prices } = readers;
 
   const search = defineRoute({
@@ -173,16 +174,10 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
       },
     },
     async handler({ params: { token_id } }, context) {
-      const [rows, metadataByToken, found] = await Promise.all([
-        byToken(token_id),
-        outcomesOf([token_id]),
-        priceOf(token_id),
-      ]);
+      const [metadataByToken, found] = await Promise.all([outcomesOf([token_id]), priceOf(token_id)]);
       const metadata = metadataByToken.get(token_id) ?? unknownOutcomeMetadata;
-      const [row] = rows;
-      const [, labels] = await contextOf(rows);
-      const market = row === undefined ? null : foundMarketFrom(row, undefined, labels);
       const { conditionId, outcomeIndex } = metadata;
+      const tags = metadata.tagSlugs ?? [];
       const data =
         conditionId === null || outcomeIndex === null
           ? []
@@ -197,8 +192,9 @@ export function createMarketRoutes(readers: Readers, { contextOf, ranked }: Mark
                 slug: metadata.slug ?? '',
                 opposite_asset: oppositeTokenOf(metadata),
                 neg_risk: metadata.negRisk,
-                category: market?.category ?? null,
-                tag_slugs: market?.tag_slugs ?? null,
+                // The catalogue replaced categories by tags.
+                category: null,
+                tag_slugs: tagLabelsFrom(tags, await labelsOf(tags)),
               },
             ];
       return { body: { data, elapsed_ms: context.elapsedMs() } };

@@ -44,8 +44,8 @@ const plainTime = (seconds: number): string => new Date(seconds * 1000).toISOStr
 const endDate = (ms: Millis): string | null => (ms === null ? null : `${plainTime(Math.floor(Number(ms) / 1000))}+00`);
 
 /** Tag labels in the market's order; the slug if the catalogue has no label. */
-const labelsOf = (row: MarketRow, labels: ReadonlyMap<string, string>): string[] | null =>
-  row.tag_slugs.length === 0 ? null : row.tag_slugs.map((slug) => labels.get(slug) || slug);
+export const tagLabelsFrom = (slugs: readonly string[], labels: ReadonlyMap<string, string>): string[] | null =>
+  slugs.length === 0 ? null : slugs.map((slug) => labels.get(slug) || slug);
 
 /** A market as search result. The catalogue replaced categories by tags. */
 export function foundMarketFrom(
@@ -62,7 +62,7 @@ export function foundMarketFrom(
     active: boolFrom(row.active),
     closed: boolFrom(row.closed) || (condition?.resolution ?? null) !== null,
     winning_outcome_index: condition?.resolution?.winner ?? null,
-    tag_slugs: labelsOf(row, labels),
+    tag_slugs: tagLabelsFrom(row.tag_slugs, labels),
   };
 }
 

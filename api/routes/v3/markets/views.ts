@@ -15,7 +15,7 @@ export interface RankedId {
 }
 const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(value) : value);
 
-/** Context of market rows (conditions, tag labels), and pages of market rankings. */
+/** Context of market rows (conditions, tag labels), labels by tag, and pages of market rankings. */
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
 export function createMarketViews({ tables, cache, conditionsOf, nowMs }: Readers) {
@@ -61,5 +61,5 @@ export function createMarketViews({ tables, cache, conditionsOf, nowMs }: Reader
     return { serialize, fields, isEmpty: list.length === 0 };
   };
 
-  return { contextOf, ranked };
+  return { contextOf, labelsOf, ranked };
 }
