@@ -12,6 +12,7 @@ import { migrations } from '../migrations.js';
 import { runConcurrently } from '../run-concurrently.js';
 import { createChunkJournal } from '../sink/chunk-journal.js';
 import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
+import { isChunkCommitted, type NewestChunk } from '../sink/committed-chunk.js';
 import { readResumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
@@ -64,9 +65,13 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   await requireCompleteLog(log, tasks);
   await migrate({ client: live, migrations, logger });
   for (const sql of tasks.flatMap((task) => task.create(ddl))) await live.command(sql);
-  const ends = await plannedEndOffsets(options);
-  const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`) ?? 0;
-  const sinksOn = async (store: ClickHouse, plans: Parameters<typeof boundedLog>[0]['plans']) => {
+  const ends = await plannedEnds(options);
+  const endOf = (topic: string, partition: number) => ends.get(`${topic}/${partition}`)?.next ?? 0;
+  const sinksOn = async (
+    store: ClickHouse,
+    plans: Parameters<typeof boundedLog>[0]['plans'],
+    isCommitted?: Parameters<typeof createSink>[0]['isCommitted'],
+  ) => {
     const ofTask = async ({ definition }: RebuildTask) =>
       (await partitionsOf(log, definition.topic)).map((partition) => {
         // Sinks of a shared topic may have committed different offsets, so each sink has its own end.
@@ -77,15 +82,17 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
         });
         // Progress is logged; a command exposes no metrics endpoint.
         const metrics = createMetrics({ process: 'rebuild', defaults: false });
-        return createSink({ definition, partition, log: bounded, store, codec, logger, metrics });
+        return createSink({ definition, partition, log: bounded, store, codec, logger, metrics, isCommitted });
       });
     return (await Promise.all(tasks.map(ofTask))).flat();
   };
 
   logger.info('finishing the newest chunks of the live tables');
-  await runToEnd(await sinksOn(live, log), { ...options, label: 'live' });
+  // As in processors: restored tables have no deduplication tokens.
+  const isCommitted = live.cluster === undefined ? (chunk: NewestChunk) => isChunkCommitted(live, chunk) : undefined;
+  await runToEnd(await sinksOn(live, log, isCommitted), { ...options, label: 'live' });
 
-  const ownedSinks = await acquireSinks(options, endOf);
+  const ownedSinks = await acquireSinks(options, ends);
 
   await dropShadow();
   await migrate({ client: shadow, migrations, logger });
@@ -142,14 +149,14 @@ interface OwnedSink {
 /** Acquires ownership of the tasks' sinks, which are at their ends. Every call rejects with RetryableError when processors were started meanwhile. */
 async function acquireSinks(
   options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
-  endOf: (topic: string, partition: number) => number,
+  ends: ReadonlyMap<string, PlannedEnd>,
 ): Promise<readonly OwnedSink[]> {
   const { tasks, log, codec, live } = options;
   const ownedSinks: OwnedSink[] = [];
   for (const { definition } of tasks)
     for (const partition of await partitionsOf(log, definition.topic)) {
       const topic = definition.topic.name;
-      const next = endOf(`${definition.name}/${topic}`, partition);
+      const { next, plannedLast } = ends.get(`${definition.name}/${topic}/${partition}`) ?? NOTHING_PLANNED;
       const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
       const plans: ChunkPlans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });
       const requireOwnership = async (step: () => Promise<void>, state: string): Promise<void> => {
@@ -161,7 +168,7 @@ async function acquireSinks(
         }
       };
       const newest = await plans.acquireOwnership();
-      if (newest !== null && newest.lastOffset + 1 !== next)
+      if ((newest?.lastOffset ?? null) !== plannedLast)
         throw new RetryableError(`Processors were started during the rebuild: ${LIVE_TABLES_UNCHANGED}`);
       const empty = { firstOffset: next, lastOffset: next - 1, previousLastOffset: next - 1 };
       ownedSinks.push({
@@ -178,19 +185,31 @@ async function acquireSinks(
   return ownedSinks;
 }
 
-/** Per `sink/topic/partition`, the offset after the newest planned chunk; the live tables catch up to it first. */
-async function plannedEndOffsets(
+interface PlannedEnd {
+  /** Offset after the newest chunk that the live tables have or catch up to. */
+  readonly next: number;
+  /** Last offset of the newest plan in the log; it is beyond `next` if the tables are from a backup. null: no plan. */
+  readonly plannedLast: number | null;
+}
+const NOTHING_PLANNED: PlannedEnd = { next: 0, plannedLast: null };
+
+/** By `sink/topic/partition`. */
+async function plannedEnds(
   options: Pick<RebuildOptions, 'tasks' | 'log' | 'codec' | 'live'>,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, PlannedEnd>> {
   const { tasks, log, codec, live } = options;
-  const ends = new Map<string, number>();
+  const ends = new Map<string, PlannedEnd>();
   for (const { definition } of tasks)
     for (const partition of await partitionsOf(log, definition.topic)) {
       const topic = definition.topic.name;
       const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
       const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });
       const { chunk } = await readResumePoint(plans, journal);
-      if (chunk !== null) ends.set(`${definition.name}/${topic}/${partition}`, chunk.lastOffset + 1);
+      const planned = await plans.newest();
+      ends.set(`${definition.name}/${topic}/${partition}`, {
+        next: chunk === null ? 0 : chunk.lastOffset + 1,
+        plannedLast: planned?.lastOffset ?? null,
+      });
     }
   return ends;
 }

@@ -70,9 +70,12 @@ it('sinks count nothing twice after tables are restored from a backup as documen
   await fillTables();
   expect(await differing()).toContain('token_volumes');
 
+  await grow();
+  await fillTables();
   await restore();
   await live.command(documented ?? '');
-  await grow();
+  // The log has plans of later chunks than the tables.
+  expect(await differing()).toEqual([]);
   await fillTables();
   expect(await differing()).toEqual([]);
 });
