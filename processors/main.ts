@@ -47,7 +47,7 @@ runProcess({
     const connection = await clickHouseConnection(config);
     const clickhouse = createClickHouse(connection, { logger });
     // One directory per process of a machine: a store has one write lock, which a suspended process may keep.
-    const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)));
+    const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)), config.logUrl);
     const deps = { log, codec, logger, metrics };
     const tableTasks = groups.includes('tables')
       ? await createTableTasks({

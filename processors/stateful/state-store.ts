@@ -6,7 +6,7 @@ export type StateChanges = Iterable<readonly [key: string, value: Buffer]>;
 /** Local copy of a stateful processor's state on disk: values by key, and the input offset that the state corresponds to. */
 export interface StateStore {
   get(key: string): Buffer | undefined;
-  /** Next input offset of the state; undefined for a store without state. */
+  /** Next input offset of the state; undefined for a store without state, and with the state of another log. */
   position(): number | undefined;
   /**
    * Writes the changes and the new position atomically. Returns false and writes nothing when the stored position is not `from` (undefined:
@@ -24,23 +24,25 @@ export interface StateStores {
 }
 
 const MAX_STORES = 64;
-/** Cannot collide with a state key: state keys are text. */
+/** They cannot collide with a state key: state keys are text without control characters. */
 const POSITION_KEY = Buffer.from([0]);
+const LOG_KEY = Buffer.from([1]);
 /** LMDB rejects longer keys. */
 const MAX_KEY_BYTES = 1978;
 
 /**
  * Opens the LMDB stores of one directory. They are caches: the caller compares a store's position with the position committed in the log. A
- * store whose process died during a commit contains the state before that commit.
+ * store whose process died during a commit contains the state before that commit. `log`: the URL of the log, since a position is one of its offsets.
  */
-export function openStateStores(dir: string): StateStores {
+export function openStateStores(dir: string, log: string): StateStores {
   mkdirSync(dir, { recursive: true });
   const root = open({ path: dir, noSubdir: false, encoding: 'binary', keyEncoding: 'binary', maxDbs: MAX_STORES });
   const opened = new Map<string, StateStore>();
   return {
     open(name) {
       const store =
-        opened.get(name) ?? createStateStore(root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' }));
+        opened.get(name) ??
+        createStateStore(root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' }), Buffer.from(log));
       opened.set(name, store);
       return store;
     },
@@ -48,13 +50,14 @@ export function openStateStores(dir: string): StateStores {
   };
 }
 
-function createStateStore(db: Database<Buffer, Buffer>): StateStore {
+function createStateStore(db: Database<Buffer, Buffer>, log: Buffer): StateStore {
   const keyOf = (key: string): Buffer => {
     const bytes = Buffer.from(key, 'utf8');
     if (bytes.length === 0 || bytes.length > MAX_KEY_BYTES) throw new RangeError(`Key of ${bytes.length} bytes`);
     return bytes;
   };
-  const stored = (): number | undefined => db.get(POSITION_KEY)?.readDoubleLE(0);
+  const stored = (): number | undefined =>
+    db.get(LOG_KEY)?.equals(log) === true ? db.get(POSITION_KEY)?.readDoubleLE(0) : undefined;
   const put = (changes: StateChanges) => {
     for (const [key, value] of changes) db.putSync(keyOf(key), value);
   };
@@ -68,6 +71,7 @@ function createStateStore(db: Database<Buffer, Buffer>): StateStore {
         if (stored() !== from) return false;
         put(changes);
         db.putSync(POSITION_KEY, position);
+        db.putSync(LOG_KEY, log);
         return true;
       });
     },

@@ -1,3 +1,4 @@
+import { FatalError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
 import type { GroupOwnership, Log, LogRecord, NewRecord } from '../../infra/log/port.js';
 import { requireRecords } from '../../infra/log/required-records.js';
@@ -72,7 +73,7 @@ const LOAD_RECORDS = 5_000;
  */
 export function createStatefulProcessor<S>(options: {
   spec: StatefulProcessorSpec<S>;
-  log: Pick<Log, 'read' | 'bounds' | 'committed' | 'acquireOwnership'>;
+  log: Pick<Log, 'read' | 'bounds' | 'committed' | 'lastRecord' | 'acquireOwnership'>;
   codec: Codec;
   store: StateStore;
   logger: Logger;
@@ -87,6 +88,8 @@ export function createStatefulProcessor<S>(options: {
     'Input records that could not be processed',
     names,
   );
+  // The rise of a counter that appears with its first count is not seen by `increase`.
+  letters.inc({ processor: spec.name }, 0);
   const taskLag = createTaskLag(
     options.metrics.gauge('processor_lag_records', 'Input records not yet processed', names),
   );
@@ -228,10 +231,19 @@ export function createStatefulProcessor<S>(options: {
     }
   };
 
+  /** The first step commits state and position together: state without a position means that the position was deleted, and all input would count twice. */
+  const requireNoState = async (): Promise<void> => {
+    if ((await log.lastRecord(spec.state.topic, spec.state.partition)) === null) return;
+    throw new FatalError(
+      `${spec.name}: ${spec.state.topic}/${spec.state.partition} has its state, but the position of the consumer group ${spec.name} in ${topic} is missing: the broker deleted it (offsets.retention.minutes). See "Symptoms" in docs/OPERATIONS.md`,
+    );
+  };
+
   const restore = async (ownership: GroupOwnership, signal: AbortSignal): Promise<number> => {
     const committed = (await log.committed(spec.name, topic)).find((one) => one.partition === partition)?.nextOffset;
     await requireRecords(log, { reader: spec.name, topic, partition, from: committed ?? 0 });
     if (committed === undefined) {
+      await requireNoState();
       store.clear();
       commitToStore([], undefined, 0);
       return 0;

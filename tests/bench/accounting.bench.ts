@@ -88,7 +88,7 @@ export async function run(): Promise<readonly Figure[]> {
 async function measure(fills: number): Promise<Round> {
   const dir = mkdtempSync(join(tmpdir(), 'oddstream-bench-accounting-'));
   const log = await openLog(`lmdb:${join(dir, 'log')}`, { logger, maintenance: false });
-  const stores = openStateStores(join(dir, 'state'));
+  const stores = openStateStores(join(dir, 'state'), 'bench');
   try {
     await log.ensureTopics(allTopics);
     await fillLog(log, Math.ceil(fills / FILLS_PER_BLOCK));

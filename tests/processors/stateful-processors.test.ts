@@ -111,6 +111,7 @@ async function runOnce(
   maxRecords: number,
   crash?: Crash,
   interruption?: Interruption,
+  logUrl = 'a',
 ): Promise<void> {
   const memory = createMemoryLog({ store });
   let writes = 0;
@@ -135,7 +136,7 @@ async function runOnce(
       };
     },
   };
-  const stores = openStateStores(dir);
+  const stores = openStateStores(dir, logUrl);
   open.push(stores);
   const metrics = createMetrics({ process: 'test', defaults: false });
   const start = <S>(spec: StatefulProcessorSpec<S>): StatefulProcessor =>
@@ -227,6 +228,20 @@ describe('activity and positions processors', () => {
     expect(contents(other)).toEqual(truth);
   });
 
+  it('reload a local store of another log that is behind this one', async () => {
+    const records = chain();
+    const startOf = (block: number) => records.findIndex(({ key }) => key === String(block));
+    const calm = await storeOf(records.slice(startOf(10)));
+    await runOnce(calm, newDirectory(), 1000);
+    const dir = newDirectory();
+    await runOnce(await storeOf(records.slice(0, startOf(10))), dir, 1000);
+    const store = await storeOf(records.slice(startOf(10), startOf(28)));
+    await runOnce(store, newDirectory(), 1000, undefined, undefined, 'b');
+    await createMemoryLog({ store }).append(topics.chainFinal.name, records.slice(startOf(28)));
+    await runOnce(store, dir, 1000, undefined, undefined, 'b');
+    expect(contents(store)).toEqual(contents(calm));
+  });
+
   it('reload a local store that was loading while another process committed further steps', async () => {
     const calm = await storeOf(chain());
     await runOnce(calm, newDirectory(), 1000);
@@ -253,6 +268,18 @@ describe('activity and positions processors', () => {
     await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow(
       'activity has to read chain.final/0 from offset 0 on, but the log begins at 2: older records were deleted',
     );
+  });
+
+  it('end with an error when the log has their state but not their position', async () => {
+    const store = await storeOf(chain());
+    await runOnce(store, newDirectory(), 5);
+    const truth = contents(store);
+    const partition = truth.positions.findIndex((positions) => positions.length > 0);
+    expect(store.positions.delete(`positions-${partition}\nwallet.activity\n${partition}`)).toBe(true);
+    await expect(runOnce(store, newDirectory(), 5)).rejects.toThrow(
+      `positions-${partition}: positions/${partition} has its state, but the position of the consumer group positions-${partition} in wallet.activity is missing`,
+    );
+    expect(contents(store)).toEqual(truth);
   });
 
   it('are right on a fresh machine after the records that they had processed were deleted, and reject a log that lacks others', async () => {
