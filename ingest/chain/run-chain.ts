@@ -103,6 +103,8 @@ export async function runChain(deps: {
           break;
       }
     }
+    // A recording that has ended has no age.
+    if (!signal.aborted) metrics.lastEventMs.remove({});
     await tracker.idle();
     if (!signal.aborted && source.mode === 'live') throw new RetryableError('The chain source ended unexpectedly');
   };

@@ -67,5 +67,7 @@ export async function runOracle(deps: {
       });
     }
   }
+  // A recording that has ended has no age.
+  if (!signal.aborted) newestTick.remove({});
   if (!signal.aborted && source.mode === 'live') throw new RetryableError('The oracle source ended unexpectedly');
 }

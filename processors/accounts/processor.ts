@@ -35,6 +35,7 @@ export function createAccountsProcessor(options: {
 }): AccountsProcessor {
   const { log, codec, logger } = options;
   const decided = options.metrics.counter('accounts_commands_total', 'Commands decided', ['code']);
+  decided.inc({ code: 'dead_letter' }, 0);
   const taskLag = createTaskLag(options.metrics.gauge('accounts_lag_records', 'Commands not decided yet'));
   const onUnreadable = createOnUnreadable(options);
   const state = createAccountsState();

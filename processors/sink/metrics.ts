@@ -17,6 +17,9 @@ export function createSinkMetrics(metrics: Metrics, labels: { sink: string; topi
   );
   const letters = metrics.counter('sink_dead_letters_total', 'Records that could not be converted to rows', names);
   const failures = metrics.counter('sink_failures_total', 'Failed attempts at the table store', names);
+  // The rise of a counter that appears with its first count is not seen by `increase`.
+  letters.inc(labels, 0);
+  failures.inc(labels, 0);
   let removed = false;
   return {
     inserted: (table: string, count: number) => rows.inc({ ...labels, table }, count),
