@@ -5,6 +5,18 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { PublicView } from './spec.js';
 import { commentOf } from './views.js';
 
+/** Settings that analysts may change and that change what a statement means; within the views they have their defaults. */
+const MEANING = [
+  'join_use_nulls',
+  'group_by_use_nulls',
+  'aggregate_functions_null_for_empty',
+  'transform_null_in',
+  'prefer_column_name_to_alias',
+  'cast_keep_nullable',
+]
+  .map((name) => `${name} = 0`)
+  .join(', ');
+
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** Regular expression of a database as the qualifier of a table, quoted or not. */
@@ -31,6 +43,7 @@ export function viewStatement(
     ) DEFINER = ${literal(target.definer)} SQL SECURITY DEFINER AS
     SELECT ${selected.join(',\n      ')}
     FROM ${view.from}
+    SETTINGS ${MEANING}
     COMMENT ${literal(commentOf(view))}`;
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../../ingest/shared/recorded/index.js';
+import { publicViews } from '../../processors/public-views/views.js';
 import { type ChainSums, chainSums } from '../support/chain-sums.js';
 import type { Product } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
@@ -44,6 +45,19 @@ const SOURCE: Readonly<Record<string, readonly [fills: number, usdc: bigint]>> =
 };
 
 describe('the public views of the recorded history', () => {
+  it('return the same rows when analysts change settings of the meaning of SQL', async () => {
+    const settings = `SETTINGS ${['join_use_nulls', 'group_by_use_nulls', 'aggregate_functions_null_for_empty', 'transform_null_in', 'prefer_column_name_to_alias', 'cast_keep_nullable'].map((name) => `${name} = 1`).join(', ')}`;
+    for (const { name } of publicViews) {
+      const one = await rowsOf(`SELECT * FROM ${name} LIMIT 1`);
+      expect(await rowsOf(`SELECT * FROM ${name} LIMIT 1 ${settings}`), name).toHaveLength(one.length);
+    }
+    // Days without records are known by the defaults of a join.
+    const days = 'SELECT day, source, state, why FROM coverage ORDER BY day, source, why';
+    const plain = await rowsOf(days);
+    expect(plain.map(({ state }) => state)).toContain('missing');
+    expect(await rowsOf(`${days} ${settings}`)).toEqual(plain);
+  });
+
   it('count the volume of each day once per match and once per party, as the log does', async () => {
     const rows = await rowsOf(
       'SELECT day, matches, toString(match_usd) AS usd, parties, toString(party_usd) AS both, toString(fee_usd) AS fee FROM volume_days',
