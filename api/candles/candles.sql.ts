@@ -45,6 +45,7 @@ export function bucketsSql(range: CandleRange, order: 'asc' | 'desc', rows: numb
   return {
     text: bucketsQuery(range, where.text, order === 'asc' ? 'ASC' : 'DESC'),
     params: { ...where.params, seconds: range.seconds, rows },
+    singleChunk: true,
   };
 }
 
@@ -93,7 +94,7 @@ export function candlePageSql(range: CandleRange, which: 'newest' | 'oldest', ro
     which === 'newest'
       ? `c.bucket >= toDateTime((SELECT min(bucket_s) FROM (${bucketsQuery(range, where.text, 'DESC')})), 'UTC')`
       : `c.bucket < toDateTime((SELECT max(bucket_s) + {seconds:UInt32} FROM (${bucketsQuery(range, where.text, 'ASC')})), 'UTC')`;
-  return { text: candlesQuery(range, `${where.text} AND ${edge}`), params };
+  return { text: candlesQuery(range, `${where.text} AND ${edge}`), params, singleChunk: true };
 }
 
 /** True if a table stores buckets of this size. */
@@ -112,6 +113,7 @@ export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest',
       ORDER BY c.bucket ${which === 'newest' ? 'DESC' : 'ASC'}
       LIMIT {rows:UInt32}`,
     params: { ...where.params, rows },
+    singleChunk: true,
   };
 }
 
@@ -119,6 +121,7 @@ export function storedCandlesSql(range: CandleRange, which: 'newest' | 'oldest',
 export const anchorBlockSql = (block: number): Sql => ({
   text: 'SELECT toUnixTimestamp(timestamp) AS at FROM blocks FINAL WHERE block_number = {block:UInt64}',
   params: { block },
+  singleChunk: true,
 });
 
 /** Time at which a transaction traded a token, Unix seconds. */
@@ -127,4 +130,5 @@ export const anchorTxSql = (tokenId: string, txHash: string): Sql => ({
       WHERE token_id = toUInt256({token:String}) AND tx_hash = ${bytesOfHex('{tx:String}')}
       LIMIT 1`,
   params: { token: tokenId, tx: txHash },
+  singleChunk: true,
 });

@@ -38,6 +38,7 @@ export interface LeaderboardRow {
 export const newestSnapshotSql = (metric: RankingMetric): Sql => ({
   text: `SELECT toUnixTimestamp64Milli(taken_at) AS at FROM leaderboards WHERE board = {board:String} ORDER BY taken_at DESC LIMIT 1`,
   params: { board: metric },
+  singleChunk: true,
 });
 
 const sums = `toString(realized_pnl) AS realized, toString(l.gross_profit) AS gross_profit, toString(l.gross_loss) AS gross_loss,
@@ -52,6 +53,7 @@ export const leaderboardSql = (metric: RankingMetric, takenAtMs: number, afterRa
         AND rank > {after:UInt32} AND rank <= {last:UInt32}
       ORDER BY rank`,
   params: { board: metric, at: takenAtMs, after: afterRank, last: afterRank + rows + 1 },
+  singleChunk: true,
 });
 
 const metricExpressions: Readonly<Record<RankingMetric, string>> = {
@@ -124,6 +126,7 @@ export const tagLeaderboardSql = (tag: string, metric: RankingMetric): Sql => ({
       GROUP BY rank
       ORDER BY rank`,
   params: { tag, board: metric },
+  singleChunk: true,
 });
 
 export interface TagCountsRow {
@@ -138,6 +141,7 @@ export const tagCountsSql = (tags: readonly string[]): Sql => ({
   text: `SELECT count() AS total, sumForEach(arrayMap(tag -> toUInt64(has(tags, tag)), {tags:Array(String)})) AS counts
       FROM token_tags FINAL WHERE hasAny(tags, {tags:Array(String)})`,
   params: { tags },
+  singleChunk: true,
 });
 
 export interface TagSummaryRow extends LeaderboardRow {
@@ -152,6 +156,7 @@ export const tagSummariesSql = (tag: string, board: RankingMetric, wallets: read
       WHERE tag = {tag:String} AND board = {board:String} AND wallet IN {wallets:Array(String)}
         AND taken_at = (SELECT max(taken_at) FROM tag_leaderboards WHERE tag = {tag:String} AND board = {board:String} AND rank = 1)`,
   params: { tag, board, wallets },
+  singleChunk: true,
 });
 
 export interface VenueTotalsRow {
@@ -175,4 +180,5 @@ export const venueTotalsSql = (): Sql => ({
       ORDER BY taken_at DESC
       LIMIT 1`,
   params: {},
+  singleChunk: true,
 });

@@ -19,6 +19,7 @@ export const tokenVolumeSql = (tokenId: string, minVersion: number): Sql => ({
       FROM token_volumes
       WHERE token_id = toUInt256({token:String}) AND exchange_version >= {version:UInt8}`,
   params: { token: tokenId, version: minVersion },
+  singleChunk: true,
 });
 
 /** Sums of the fills that carry a builder's code. Amounts are base units, as text; times Unix seconds. */
@@ -83,6 +84,7 @@ export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql 
       ORDER BY r.block_number DESC, r.log_index DESC
       LIMIT {rows:UInt32} OFFSET {offset:UInt32}`,
     params: { ...where.params, rows: page.limit + 1, offset: page.offset },
+    singleChunk: true,
   };
 }
 
@@ -90,4 +92,5 @@ export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql 
 export const preparedSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, toUnixTimestamp(timestamp) AS at FROM conditions FINAL WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
+  singleChunk: true,
 });
