@@ -10,6 +10,7 @@ export const watchedTables = [
   'token_settlements',
   'fills',
   'order_books',
+  'tags',
 ] as const;
 export type WatchedTable = (typeof watchedTables)[number];
 
@@ -22,6 +23,7 @@ const idColumns: Readonly<Record<WatchedTable, string>> = {
   token_settlements: 'toString(token_id)',
   fills: 'toString(token_id)',
   order_books: 'toString(token_id)',
+  tags: 'slug',
 };
 
 /** The number that rises with each row, and, where only some rows matter, their condition: books that may price a token, verified or not any more. */
@@ -51,6 +53,7 @@ export const watermarksSql = (exact: boolean): Sql => ({
     })
     .join(' UNION ALL '),
   params: {},
+  singleChunk: true,
 });
 
 export interface ChangedRow extends WatermarkRow {

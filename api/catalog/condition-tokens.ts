@@ -24,12 +24,14 @@ const namedPairsSql = (conditionIds: readonly string[]): Sql => ({
       WHERE condition_id IN {conditions:Array(String)} AND outcome_index = 0
       ORDER BY token_id`,
   params: { conditions: conditionIds },
+  singleChunk: true,
 });
 
 /** Those of the tokens whose condition was prepared within the history: their collateral is that of its oracle. */
 const preparedTokensSql = (tokenIds: readonly string[]): Sql => ({
   text: 'SELECT toString(token_id) AS token FROM condition_tokens WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))',
   params: { tokens: tokenIds },
+  singleChunk: true,
 });
 
 /** The pairs that derive from a condition's id, with either collateral. */

@@ -40,6 +40,7 @@ function setUp(rows: { markets: Record<string, MarketMetadata>; tokens: Record<s
       return new Map(ids.map((id) => [id, { tokenIds: ['8', '9'], negRisk: true }]));
     },
     resolutionsOf: from({}),
+    tagLabelsOf: async () => new Map(),
     exchangeNegRiskOf: from({}),
   };
   const tables = { reachable: async () => true, rows: async () => [] };
@@ -52,17 +53,17 @@ it('createConditionLookup takes the tokens of the catalogue that the chain names
   expect(read).toEqual([]);
 });
 
-it('createConditionLookup reads the pair of a condition from the chain where the catalogue lists no tokens, or others', async () => {
+it('createConditionLookup reads the pair of a condition from the chain only where the catalogue lists no tokens', async () => {
   const { conditions, read } = setUp({
     markets: { none: market([]), unnamed: market(['1', '2']), other: market(['3', '4']) },
     tokens: { '1': token('unnamed', null), '3': token('c9', false) },
   });
   const found = await conditions(['none', 'unnamed', 'other', 'uncatalogued']);
-  expect(read).toEqual(['none', 'unnamed', 'other', 'uncatalogued']);
+  expect(read).toEqual(['none', 'uncatalogued']);
   expect([...found].map(([id, { tokenIds, negRisk }]) => [id, tokenIds, negRisk])).toEqual([
     ['none', ['8', '9'], true],
-    ['unnamed', ['1', '2'], true],
-    ['other', ['3', '4'], true],
+    ['unnamed', ['1', '2'], false],
+    ['other', ['3', '4'], false],
     ['uncatalogued', ['8', '9'], true],
   ]);
 });

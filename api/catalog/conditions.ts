@@ -10,7 +10,7 @@ import { tradedTokensAmong } from './traded-tokens.js';
 export interface Condition {
   /** False: not in the catalogue. */
   readonly known: boolean;
-  /** True if a log of the chain contains it, or fills of the tokens that derive from its id. */
+  /** True if a log of the chain contains it, or fills of the tokens that derive from its id. Of a market that the catalogue lists with tokens: if a log names these, or settled it. */
   readonly onChain: boolean;
   readonly question: string | null;
   readonly slug: string | null;
@@ -63,15 +63,15 @@ export function createConditionLookup({
       pairs.flatMap(({ id, pair }) => (pair.some((token) => traded.has(token)) ? [[id, pair] as const] : [])),
     );
   };
-  /** Tokens of conditions according to the chain: those that the catalogue lists, where the chain names them, else the pair that it does. */
+  /** Tokens of conditions according to the chain: those that the catalogue lists, if the chain names them, and the pair that it names of others. */
   const chainTokensOf = async (ids: readonly string[], markets: ReadonlyMap<string, MarketMetadata | null>) => {
     const listed = (id: string) => markets.get(id)?.tokenIds ?? [];
     const tokens = await tokensOf(ids.flatMap((id) => listed(id).slice(0, 1)));
     const chain = new Map<string, ConditionTokens | null>();
-    for (const id of ids) {
+    for (const id of ids.filter((one) => listed(one).length > 0)) {
       const token = tokens.get(listed(id)[0] ?? '') ?? null;
-      if (token?.conditionId === id && token.negRisk !== null)
-        chain.set(id, { tokenIds: listed(id), negRisk: token.negRisk });
+      const isNamed = token?.conditionId === id && token.negRisk !== null;
+      chain.set(id, isNamed ? { tokenIds: listed(id), negRisk: token.negRisk } : null);
     }
     for (const [id, named] of await conditionTokensOf(ids.filter((id) => !chain.has(id)))) chain.set(id, named);
     return chain;

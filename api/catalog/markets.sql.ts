@@ -25,12 +25,14 @@ const columns = `condition_id, question, slug, image, event_slug, event_title, o
 export const marketsSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT ${columns} FROM markets FINAL WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
+  singleChunk: true,
 });
 
 /** Selects the market with a slug; if markets share the slug, the open one. */
 export const marketBySlugSql = (slug: string): Sql => ({
   text: `SELECT ${columns} FROM markets FINAL WHERE slug = {slug:String} ORDER BY closed, condition_id LIMIT 1`,
   params: { slug },
+  singleChunk: true,
 });
 
 export const marketByTokenSql = (tokenId: string): Sql => ({
@@ -40,6 +42,7 @@ export const marketByTokenSql = (tokenId: string): Sql => ({
         UNION DISTINCT SELECT condition_id FROM chain_tokens WHERE token_id = toUInt256({token:String}))
       LIMIT 1`,
   params: { token: tokenId },
+  singleChunk: true,
 });
 
 /** Where the outcome of a condition comes from; empty texts where unknown. */
@@ -57,6 +60,7 @@ export const settlementOriginSql = (conditionId: string): Sql => ({
       SELECT '', '', ifNull(resolution_source, '') FROM markets FINAL WHERE condition_id = {condition:String}
     ) AS t`,
   params: { condition: conditionId },
+  singleChunk: true,
 });
 
 /** Maximum length of a cached ranking, and so the deepest page of a list without chain order. */
@@ -137,4 +141,5 @@ export const tagsSql = (): Sql => ({
 export const tagLabelsSql = (slugs: readonly string[]): Sql => ({
   text: 'SELECT slug, label FROM tags FINAL WHERE slug IN {slugs:Array(String)}',
   params: { slugs },
+  singleChunk: true,
 });

@@ -26,6 +26,7 @@ export const tokenMetadataSql = (tokenIds: readonly string[]): Sql => ({
       )
       GROUP BY token_id`,
   params: { tokens: tokenIds },
+  singleChunk: true,
 });
 
 export interface ExchangeNegRiskRow {
@@ -40,6 +41,7 @@ export const exchangeNegRiskSql = (tokenIds: readonly string[]): Sql => ({
       WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)}))) AND exchange_version < 3
       GROUP BY token_id`,
   params: { tokens: tokenIds },
+  singleChunk: true,
 });
 
 export interface MarketMetadataRow {
@@ -65,6 +67,7 @@ export const marketMetadataSql = (conditionIds: readonly string[]): Sql => ({
       FROM markets FINAL
       WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
+  singleChunk: true,
 });
 
 export interface ResolutionRow {
@@ -78,4 +81,5 @@ export const resolutionsSql = (conditionIds: readonly string[]): Sql => ({
       FROM resolutions FINAL
       WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },
+  singleChunk: true,
 });

@@ -3,6 +3,7 @@ import { boolFrom } from '../tables/values.js';
 import { type CachedLookup, createCachedLookup, type Lookup, readRows } from './cached-lookup.js';
 import type { ChangeFeed } from './change-feed.js';
 import { type ConditionTokens, readConditionTokens } from './condition-tokens.js';
+import { tagLabelsSql } from './markets.sql.js';
 import {
   type ExchangeNegRiskRow,
   exchangeNegRiskSql,
@@ -70,6 +71,8 @@ export interface MetadataLookups {
   readonly conditionTokensOf: Lookup<ConditionTokens | null>;
   /** By condition id; null while open. */
   readonly resolutionsOf: Lookup<Resolution | null>;
+  /** By tag; empty for a tag without a label. */
+  readonly tagLabelsOf: Lookup<string>;
   /** By token id: whether the exchange that its fills are of trades neg-risk markets; null without fills, and for combos. */
   readonly exchangeNegRiskOf: Lookup<boolean | null>;
 }
@@ -146,6 +149,17 @@ export function createMetadataLookups(deps: {
       nowMs,
       maxSize: cachedConditions(cachedMarkets),
       invalidation: { changes, tables: ['resolutions'] },
+    }),
+    tagLabelsOf: createCachedLookup<string>({
+      read: readRows(
+        tables,
+        tagLabelsSql,
+        (row: { readonly slug: string; readonly label: string }) => row.slug,
+        (row) => row.label,
+      ),
+      unknown: '',
+      nowMs,
+      invalidation: { changes, tables: ['tags'] },
     }),
     exchangeNegRiskOf: createCachedLookup<boolean | null>({
       read: readRows(

@@ -4,6 +4,7 @@ import type { Sql, Tables } from '../tables/port.js';
 const tradedTokensSql = (tokenIds: readonly string[]): Sql => ({
   text: 'SELECT DISTINCT toString(token_id) AS token FROM last_prices WHERE token_id IN (SELECT toUInt256(arrayJoin({tokens:Array(String)})))',
   params: { tokens: tokenIds },
+  singleChunk: true,
 });
 
 /** Those of the tokens that have fills. */

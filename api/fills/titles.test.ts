@@ -29,6 +29,7 @@ function titles(tokens: Readonly<Record<string, TokenMetadata>>) {
     },
     conditionTokensOf: async () => new Map(),
     resolutionsOf: async () => new Map(),
+    tagLabelsOf: async () => new Map(),
     exchangeNegRiskOf: async () => new Map(),
   };
   return { requested, titlesOf: createTitles(metadata).titlesOf };

@@ -67,7 +67,7 @@ export const emptyPnlSummary: PositionsSummary = {
   lastAtS: null,
 };
 
-const emptySpanPnl: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
+export const emptySpanPnl: SpanPnl = { realized: 0n, grossProfit: 0n, grossLoss: 0n, wins: 0, losses: 0, events: 0 };
 
 const realizedPnlFrom = (row: SummaryRow | SeriesRow): RealizedPnl => ({
   realized: BigInt(row.realized),
@@ -122,22 +122,28 @@ export function createPnlReader({ tables }: { tables: Tables }) {
     },
     /** At most `rows` buckets, oldest first; without combos. */
     async series(wallet: string, span: Span, group: Granularity, rows: number): Promise<readonly PnlBucket[]> {
-      const marketsOnly = await hasCombos(wallet);
+      // Sums of hours come from single events in any case.
+      const marketsOnly = group === 'hour' || (await hasCombos(wallet));
       const sql = seriesSql(wallet, clampedSpan(span), { group, tokens: null, marketsOnly, rows });
       const found = await tables.rows<SeriesRow>(sql);
       return found.map((row) => ({ ...realizedPnlFrom(row), startS: Number(row.bucket), events: Number(row.events) }));
     },
-    /** Sum over the span. `tokens` null: all tokens. */
+    /** Sums over each of the spans, in their order. `tokens` null: all tokens. */
     async spanPnl(
       wallet: string,
-      span: Span,
+      spans: readonly Span[],
       { tokens, combos }: { readonly tokens: TokenChoice | null; readonly combos: boolean },
-    ): Promise<SpanPnl> {
-      if (tokens?.tokenIds?.length === 0) return emptySpanPnl;
-      const marketsOnly = !combos && (await hasCombos(wallet));
-      const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokens, marketsOnly, rows: 1 });
-      const [row] = await tables.rows<SeriesRow>(sql);
-      return row === undefined ? emptySpanPnl : { ...realizedPnlFrom(row), events: Number(row.events) };
+    ): Promise<readonly SpanPnl[]> {
+      if (tokens?.tokenIds?.length === 0) return spans.map(() => emptySpanPnl);
+      // Sums of selected tokens come from single events in any case.
+      const marketsOnly = !combos && (tokens !== null || (await hasCombos(wallet)));
+      return Promise.all(
+        spans.map(async (span) => {
+          const sql = seriesSql(wallet, clampedSpan(span), { group: null, tokens, marketsOnly, rows: 1 });
+          const [row] = await tables.rows<SeriesRow>(sql);
+          return row === undefined ? emptySpanPnl : { ...realizedPnlFrom(row), events: Number(row.events) };
+        }),
+      );
     },
     async fees(wallet: string): Promise<WalletFees> {
       const [row] = await tables.rows<WalletFeesRow>(walletFeesSql(wallet));

@@ -140,6 +140,10 @@ const sortExpressions: Readonly<Record<HolderSort, (price: string) => string>> =
   last_at: () => 'toUnixTimestamp(p.last_at)',
 };
 
+/** Whether the sort value depends on the price of the token. */
+export const isPricedSort = (sort: HolderSort): boolean =>
+  sort === 'total_pnl' || sort === 'unrealized_pnl' || sort === 'current_value';
+
 /** Status by the shares in the position only, independent of the settlement of the token. */
 export type PositionStatus = 'open' | 'closed' | 'unredeemed' | 'redeemed' | 'all';
 const statusConditions: Readonly<Record<PositionStatus, string>> = {
@@ -204,6 +208,7 @@ export const positionsSql = (wallets: readonly string[], tokenIds: readonly stri
       WHERE (p.token_id, p.wallet) IN (
         SELECT toUInt256(pair.1), pair.2 FROM (SELECT arrayJoin(arrayZip({tokens:Array(String)}, {wallets:Array(String)})) AS pair))`,
   params: { tokens: tokenIds, wallets },
+  singleChunk: true,
 });
 
 /** Sort key of a position in the list of all positions. */

@@ -18,6 +18,7 @@ import {
   type HolderFilter,
   type HolderSort,
   holderOrderSql,
+  isPricedSort,
   NO_PRICE,
   type PositionPage,
   type PositionRow,
@@ -141,7 +142,7 @@ export function createPositionReader(deps: {
       order: 'asc' | 'desc',
     ): Promise<readonly RankedPosition[]> {
       if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
-      const priceOf = await prices(filter.tokenIds);
+      const priceOf = isPricedSort(sort) ? await prices(filter.tokenIds) : new Map<string, Price>();
       const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? NO_PRICE);
       const by = { sort, order, prices: listed, rows: MAX_RANKED };
       const rows = await tables.rows<{ wallet: string; token: string; value: string }>(holderOrderSql(filter, by));

@@ -28,6 +28,8 @@ export interface WalletPositionsQuery {
   readonly combos: boolean;
   /** null: all positions; otherwise the first MAX_POSITIONS of `selection` in that order are filtered. */
   readonly predicate: ((position: FilterablePosition) => boolean) | null;
+  /** Whether the predicate uses `price` or `currentValue`, which are read for all positions then; otherwise they are unknown to it. */
+  readonly usesPrices: boolean;
   readonly selection: PositionSelection;
   /** Path template of the route, part of its cursors. */
   readonly endpoint: string;
@@ -115,7 +117,7 @@ export function createWalletPositionPages(deps: {
     entries: readonly Entry[],
     predicate: NonNullable<WalletPositionsQuery['predicate']>,
   ): Promise<ListPage<PositionRow>> => {
-    const priceOf = await prices(entries.map((entry) => entry.tokenId));
+    const priceOf = query.usesPrices ? await prices(entries.map((entry) => entry.tokenId)) : new Map<string, Price>();
     const matching = entries.filter((entry) => {
       const price = priceOf.get(entry.tokenId) ?? unpriced;
       return predicate({

@@ -105,6 +105,7 @@ it.each(Object.keys(filters))(
               combos,
               selection,
               predicate: wanted,
+              usesPrices: true,
               endpoint: '/list',
               limit: 4,
             } as const;
@@ -129,7 +130,15 @@ it.each(Object.keys(filters))(
 );
 
 it('createWalletPositionPages reads a page with one statement and caches it', async () => {
-  const query = { wallet: trader, sort: 'size', order: 'desc', combos: true, endpoint: '/list', limit: 4 } as const;
+  const query = {
+    wallet: trader,
+    sort: 'size',
+    order: 'desc',
+    combos: true,
+    usesPrices: false,
+    endpoint: '/list',
+    limit: 4,
+  } as const;
   const statements = async (offset: number): Promise<number> => {
     sqlTexts = [];
     await pages.page({ ...query, selection: everything, predicate: null, offset, cursor: undefined }, 7_000);
@@ -139,7 +148,15 @@ it('createWalletPositionPages reads a page with one statement and caches it', as
 });
 
 it('createWalletPositionPages rejects cursors with values that no position has', async () => {
-  const query = { wallet: trader, sort: 'size', order: 'desc', combos: true, endpoint: '/list', limit: 4 } as const;
+  const query = {
+    wallet: trader,
+    sort: 'size',
+    order: 'desc',
+    combos: true,
+    usesPrices: false,
+    endpoint: '/list',
+    limit: 4,
+  } as const;
   const cursorOf = (value: RankValue, id: string) =>
     cursorsOf(rankCursor, { endpoint: '/list', order: 'size desc' }).write({ value, id });
   for (const cursor of [
@@ -161,7 +178,15 @@ it('createWalletPositionPages finds the last positions of a wallet that has more
     SELECT '${wallet}', toUInt256(7000000 + number), if(number = 30001, 5, 0), if(number < 30000, 100, -100), toDateTime(${T}, 'UTC'), toDateTime(${T}, 'UTC'),
       if(number % 10 = 0, toDateTime(${T}, 'UTC'), NULL), 1, number FROM numbers(30002)`,
   );
-  const query = { wallet, sort: 'realized_pnl', order: 'desc', combos: false, endpoint: '/list', limit: 2 } as const;
+  const query = {
+    wallet,
+    sort: 'realized_pnl',
+    order: 'desc',
+    combos: false,
+    usesPrices: true,
+    endpoint: '/list',
+    limit: 2,
+  } as const;
   const found = async (selection: PositionSelection, predicate: (position: FilterablePosition) => boolean) => {
     const { value } = await pages.page({ ...query, selection, predicate, offset: 0, cursor: undefined }, 0);
     return value.rows.map(({ tokenId }) => tokenId);

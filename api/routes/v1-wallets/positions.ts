@@ -156,17 +156,17 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
   const ofWallet = async (wallet: string, given: PageQuery) => {
     const { limit, offset, cursor: start, ...filter } = given;
     const { condition_id } = filter;
-    const all = await readers.positions.ofWallet(wallet, CACHE_S * 1000);
+    const all = await readers.positions.ofWallet(wallet, CACHE_S * 1000, { status: 'open' });
     const cached =
       all.isPartial && condition_id !== undefined
         ? await readers.positions.ofWallet(wallet, CACHE_S * 1000, {
+            status: 'open',
             tokens: await readers.fills.tokens({ conditionId: condition_id }),
           })
         : all;
     const derived = new Set(condition_id === undefined ? [] : venueTokenPairs(condition_id).flat());
     const listed = cached.value.filter(
       (position) =>
-        position.size > 0n &&
         position.size >= filter.sizeThreshold &&
         (filter.redeemable === undefined || filter.redeemable === isSettled(position)) &&
         (condition_id === undefined || condition_id === position.metadata.conditionId || derived.has(position.tokenId)),
@@ -175,7 +175,7 @@ export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
     const by = { value: sorts[filter.sortBy], id: (one: PositionWithMetadata) => one.tokenId, direction } as const;
     const of = { endpoint: WALLET_PATH, order: `${filter.sortBy} ${direction}` };
     const page = rankedPage(ordered(listed, by), by, { limit, offset, cursor: start }, of);
-    const tokensWithShares = new Set(cached.value.flatMap((position) => (position.size > 0n ? position.tokenId : [])));
+    const tokensWithShares = new Set(cached.value.map((position) => position.tokenId));
     const positions = page.rows.map((position) => positionFrom(position, tokensWithShares));
     return { list: cached, body: { wallet, count: positions.length, next_cursor: page.cursor, positions } };
   };

@@ -142,21 +142,16 @@ export const createWalletSummaryRoute = ({ tables, pnl, cache }: Readers): Route
       ),
     },
     async handler({ params: { wallet } }, { nowMs }) {
-      const realizedIn = async (days: number) => {
-        const nowS = Math.floor(nowMs / 1000);
-        const span = { afterS: nowS - days * DAY_S, beforeS: nowS };
-        return (await pnl.spanPnl(wallet, span, { tokens: null, combos: false })).realized;
-      };
+      const nowS = Math.floor(nowMs / 1000);
+      const spans = Object.values(windows).map((days) => ({ afterS: nowS - days * DAY_S, beforeS: nowS }));
       const cached = await cache.get(`v1 wallet summary ${wallet}`, CACHE_S * 1000, async () => {
-        const [summaries, [values], [traded], day, week, month] = await Promise.all([
+        const [summaries, [values], [traded], [day, week, month]] = await Promise.all([
           pnl.summaries([wallet], null),
           tables.rows<ValuesRow>(valuesSql(wallet)),
           tables.rows<FillsRow>(fillsSql(wallet)),
-          realizedIn(windows['1d']),
-          realizedIn(windows['7d']),
-          realizedIn(windows['30d']),
+          pnl.spanPnl(wallet, spans, { tokens: null, combos: false }),
         ]);
-        const recent = { '1d': day, '7d': week, '30d': month };
+        const recent = { '1d': day?.realized ?? 0n, '7d': week?.realized ?? 0n, '30d': month?.realized ?? 0n };
         const totals = summaries.get(wallet)?.markets ?? emptyPnlSummary;
         return summaryFrom(wallet, totals, values as ValuesRow, traded as FillsRow, recent);
       });

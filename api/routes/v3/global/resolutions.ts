@@ -26,7 +26,7 @@ const resolutionSchema = z.object({
 });
 
 /** GET /v3/resolutions: every resolved condition, newest first. */
-export function createResolutionsRoute({ tables, conditionsOf }: Readers): Route {
+export function createResolutionsRoute({ tables, metadata }: Readers): Route {
   return defineRoute({
     ...v3Route,
     tag: 'Markets',
@@ -60,15 +60,15 @@ export function createResolutionsRoute({ tables, conditionsOf }: Readers): Route
         toPage(await tables.rows<ResolutionRow>(resolutionsPageSql(order, beyond)), query.limit),
       );
       const ids = page.rows.map((row) => row.condition_id);
-      const [conditions, prepared] = await Promise.all([
-        conditionsOf(ids),
+      const [markets, prepared] = await Promise.all([
+        metadata.marketsOf(ids),
         ids.length === 0 ? [] : tables.rows<{ condition_id: string; at: number | string }>(preparedSql(ids)),
       ]);
       const createdAt = new Map(prepared.map((row) => [row.condition_id, `${row.at}000`]));
       return {
         body: {
           data: page.rows.map((row) => {
-            const condition = conditions.get(row.condition_id);
+            const market = markets.get(row.condition_id) ?? null;
             const { denominator } = resolutionOf({ payouts: row.payouts, resolved_at: row.timestamp });
             return {
               condition_id: row.condition_id,
@@ -76,9 +76,9 @@ export function createResolutionsRoute({ tables, conditionsOf }: Readers): Route
               payout_denominator: denominator.toString(),
               resolved_at: `${row.timestamp}000`,
               created_at: createdAt.get(row.condition_id) ?? null,
-              question: condition?.question ?? null,
-              slug: condition?.slug ?? null,
-              outcomes: condition?.known === true ? [...condition.outcomes] : null,
+              question: market?.question ?? null,
+              slug: market?.slug ?? null,
+              outcomes: market === null ? null : [...market.outcomes],
               category: null,
             };
           }),

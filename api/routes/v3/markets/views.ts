@@ -1,6 +1,5 @@
-import { createCachedLookup, readRows } from '../../../catalog/cached-lookup.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import { type MarketRow, marketsSql, tagLabelsSql } from '../../../catalog/markets.sql.js';
+import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
 import type { RequestContext } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
@@ -18,18 +17,8 @@ const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(v
 /** Context of market rows (conditions, tag labels), labels by tag, and pages of market rankings. */
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
-export function createMarketViews({ tables, cache, conditionsOf, nowMs }: Readers) {
-  const labelsOf = createCachedLookup<string>({
-    unknown: '',
-    nowMs,
-    read: readRows(
-      tables,
-      tagLabelsSql,
-      (row: { slug: string; label: string }) => row.slug,
-      (row) => row.label,
-    ),
-  });
-
+export function createMarketViews({ tables, cache, conditionsOf, metadata }: Readers) {
+  const labelsOf = metadata.tagLabelsOf;
   const contextOf = async (rows: readonly MarketRow[]) =>
     Promise.all([conditionsOf(rows.map((row) => row.condition_id)), labelsOf(rows.flatMap((row) => row.tag_slugs))]);
 

@@ -107,13 +107,16 @@ export function createWalletPositionsRoute({ walletPositionPages, fills }: Reade
         (query.status === undefined || statusOf(position) === query.status) &&
         (among === null || among.has(position.tokenId)) &&
         (query.min_size === undefined || position.currentValue >= query.min_size);
+      const shares = sharesOf(query);
       const cached = await walletPositionPages.page(
         {
           wallet: address,
           sort: sortColumns[query.sort],
           order: query.order,
           combos: query.include_combos,
-          selection: { tokens: named, shares: sharesOf(query) },
+          selection: { tokens: named, shares },
+          // The others have no shares, or are not chosen by value.
+          usesPrices: shares === 'held',
           predicate: query.status === undefined && among === null && query.min_size === undefined ? null : matches,
           endpoint: context.endpoint,
           offset: query.offset,

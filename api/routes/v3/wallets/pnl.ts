@@ -5,6 +5,7 @@ import { timeRangeAliases } from '../../../http/aliases.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { defineRoute, errorSchema, type RequestContext, type Route } from '../../../http/route.js';
 import { createConcurrencyLimiter } from '../../../limits/concurrency-limiter.js';
+import { emptySpanPnl } from '../../../pnl/reader.js';
 import type { Span } from '../../../pnl/series.sql.js';
 import type { Readers } from '../../../readers.js';
 import { times as bounds, v3, v3Route } from '../params.js';
@@ -123,8 +124,8 @@ export function createWalletPnlRoutes(readers: Readers): readonly Route[] {
     }
     // Sizes and prices of earlier times are not stored.
     const isNow = span.beforeS >= Math.floor(context.nowMs / 1000);
-    const [realized, summary] = await Promise.all([
-      pnl.spanPnl(address, span, { tokens, combos: query.include_combos }),
+    const [[realized = emptySpanPnl], summary] = await Promise.all([
+      pnl.spanPnl(address, [span], { tokens, combos: query.include_combos }),
       query.include_unrealized && isNow ? summaryOf() : null,
     ]);
     const unrealized = summary === null ? null : unrealizedFrom(realized, summary, query.include_combos);
