@@ -62,6 +62,11 @@ describe('optionalNumber and optionalText', () => {
     ]);
     expect(['a', '', 10684, null, {}, true].map(optionalText)).toEqual(['a', null, '10684', null, null, null]);
   });
+
+  it('replace halves of characters, which cannot be written as UTF-8', () => {
+    expect(['\ud800', 'a\udc00b', '\u{1f469}'].map(optionalText)).toEqual(['\ufffd', 'a\ufffdb', '\u{1f469}']);
+    expect(textList({ x: ['\ud800', '\u{1f469}'] }, 'x')).toEqual(['\ufffd', '\u{1f469}']);
+  });
 });
 
 describe('textList', () => {

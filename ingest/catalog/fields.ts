@@ -11,9 +11,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Halves of characters, which JSON can express and UTF-8 cannot, become U+FFFD. */
+const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
+
 /** Text, or a number as text; null for "" and anything else. */
 export function optionalText(value: unknown): string | null {
-  if (typeof value === 'string') return value === '' ? null : value;
+  if (typeof value === 'string') return value === '' ? null : wellFormed(value);
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
 }
 
@@ -69,7 +72,7 @@ export function textList(row: JsonObject, name: string): string[] {
   }
   if (!Array.isArray(list)) throw new FieldError(`${name} is not a list`);
   return list.map((item: unknown) => {
-    if (typeof item === 'string') return item;
+    if (typeof item === 'string') return wellFormed(item);
     // A token id parsed as a number may have lost digits: only safe integers are accepted.
     if (typeof item === 'number' && (Math.abs(item) <= Number.MAX_SAFE_INTEGER || !Number.isInteger(item))) {
       return String(item);
