@@ -178,7 +178,10 @@ export const nodeChanges: ReadonlyMap<string, Change> = new Map([
   ],
   ['a log with half a byte of data', set('data', '0x123')],
   ['a log whose data is no text', set('data', 5)],
-  ['a very large log index', set('logIndex', '0xffffffffff')],
+  [
+    'very large log indexes',
+    logs((list) => list.map((log, n) => ({ ...(log as object), logIndex: `0x${(0xffffffffff + n).toString(16)}` }))),
+  ],
   ['a log of another block', set('blockNumber', '0x1')],
   ['a log of another branch', set('blockHash', `0x${'8'.repeat(64)}`)],
   ['a log without a transaction', set('transactionHash', null)],
@@ -189,12 +192,18 @@ export const nodeChanges: ReadonlyMap<string, Change> = new Map([
   ['no result', set('result', undefined)],
 ]);
 
+/** Sets the cursor of pages of events, the last one too. */
+const cursor =
+  (value: unknown): Change =>
+  (page) =>
+    typeof page === 'object' && page !== null && 'events' in page ? { ...page, next_cursor: value } : page;
+
 /** Content of a catalogue that is broken or lies. */
 export const catalogueChanges: ReadonlyMap<string, Change> = new Map([
   ['events that are an object', set('events', {})],
   ['events of nothing', set('events', [null, 1, 'x', [], {}])],
-  ['the same cursor for ever', set('next_cursor', 'again')],
-  ['a cursor that is an object', set('next_cursor', {})],
+  ['the same cursor for ever', cursor('again')],
+  ['a cursor that is an object', cursor({})],
   ['ids that are objects', set('id', {})],
   ['slugs of a megabyte', set('slug', 'x'.repeat(1_000_000))],
   ['condition ids that are none', set('conditionId', '0x12')],

@@ -25,6 +25,8 @@ import {
 const EACH_MS = 350;
 const LONGEST_MS = 4_000;
 const MOST_MEMORY_KB = 700 * 1024;
+/** One block per second. */
+const FIRST_BLOCK_S = 1_700_000_000;
 const dataDir = mkdtempSync(join(tmpdir(), 'oddstream-hostile-'));
 const codec = createCodec();
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -50,7 +52,7 @@ async function recordsOf<T>(
 }
 
 it('ingest survives every hostile response of node, catalog and price feed with a complete log', async () => {
-  const node = await startFakeNode({ length: 30, logsAt: (number) => number % 3 });
+  const node = await startFakeNode({ length: 30, logsAt: (number) => number % 3, startS: FIRST_BLOCK_S });
   const gamma = await startFakeGamma();
   const rtds = await startFakeRtds();
   gamma.tags = [{ id: '1', slug: 'crypto', label: 'Crypto' }];
@@ -174,11 +176,14 @@ it('ingest survives every hostile response of node, catalog and price feed with 
     await Promise.all([node.close(), gamma.stop(), rtds.stop()]);
   }
   const written = await recordsOf(topics.chainFinal.name, (event) =>
-    event.kind === 'block' ? [event.value.block_number, event.value.block_hash] : undefined,
+    event.kind === 'block'
+      ? [event.value.block_number, event.value.block_hash, event.value.parent_hash, event.value.timestamp_ms]
+      : undefined,
   );
   const newest = Number(written.at(-1)?.[0]);
   const expected = node.blocks.filter(({ number, logs }) => number >= 1 && number <= newest && logs > 0);
-  expect(written).toEqual(expected.map(({ number, hash }) => [number, hash]));
+  const timeMs = (number: number) => (FIRST_BLOCK_S + number) * 1000;
+  expect(written).toEqual(expected.map(({ number, hash, parentHash }) => [number, hash, parentHash, timeMs(number)]));
   const ticks = await recordsOf(topics.oracleTicks.name, (event) =>
     event.kind === 'price_tick' ? event.value : undefined,
   );
