@@ -248,11 +248,11 @@ describe('a filtered stream', () => {
           }
         },
       ),
-      { examples: [COMPLETE], numRuns: 20, interruptAfterTimeLimit: 150_000 },
+      { examples: [COMPLETE], numRuns: 20, interruptAfterTimeLimit: 300_000, markInterruptAsFailure: true },
     );
     // The schedules must have covered what the test is about.
     expect(restarts).toBeGreaterThan(0);
     expect(skips).toBeGreaterThan(0);
     expect(updates).toBeGreaterThan(0);
-  }, 200_000);
+  }, 340_000);
 });

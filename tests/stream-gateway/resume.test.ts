@@ -20,6 +20,9 @@ const clientBehavior: fc.Arbitrary<ClientBehavior> = fc.record({
   stalls: fc.boolean(),
 });
 
+/** Only a failing test waits this long. */
+const STALL_MS = 60_000;
+
 describe('resuming with since_seq', () => {
   it('delivers every matching event in order, once, over random cuts, stalls and restarts of the server', async () => {
     await fc.assert(
@@ -43,6 +46,7 @@ describe('resuming with since_seq', () => {
           };
           let gateway = await followWithGateway(stream, options);
           let finished = false;
+          let ended = false;
           let restarting: Promise<void> = Promise.resolve();
 
           const live = async ({ subscriptions, cutAfter, stalls }: ClientBehavior): Promise<readonly number[]> => {
@@ -54,8 +58,16 @@ describe('resuming with since_seq', () => {
             const expected = () =>
               stream.events.filter((event) => effective.some((request) => naiveMatch(request, event)));
             const received: number[] = [];
+            let [progress, progressMs] = [0, performance.now()];
+            const checkProgress = (count: number) => {
+              if (ended) throw new Error('The run has ended');
+              if (!finished || count !== progress) [progress, progressMs] = [count, performance.now()];
+              else if (performance.now() - progressMs > STALL_MS)
+                throw new Error(`${count} of ${expected().length} events, then nothing for ${STALL_MS} ms`);
+            };
             for (let round = 0; ; round++) {
               await restarting;
+              checkProgress(received.length);
               const client = await connectTestClient(gateway.server).catch(() => null);
               if (client === null) {
                 await yieldToEventLoop();
@@ -77,6 +89,7 @@ describe('resuming with since_seq', () => {
               const limit = cutAfter[round] ?? Number.POSITIVE_INFINITY;
               const complete = () => finished && received.length + seqs().length >= expected().length;
               for (let iterations = 0; !closed && seqs().length < limit && !complete(); iterations++) {
+                checkProgress(received.length + seqs().length);
                 if (stalls && iterations % 50 === 20) client.socket.pause();
                 if (stalls && iterations % 50 === 45) client.socket.resume();
                 await yieldToEventLoop();
@@ -88,6 +101,7 @@ describe('resuming with since_seq', () => {
           };
 
           const clients = behaviors.map(live);
+          for (const client of clients) client.catch(() => undefined);
           try {
             for (const [at, batch] of batches.entries()) {
               await stream.append(...batch);
@@ -110,11 +124,12 @@ describe('resuming with since_seq', () => {
               expect(received).toEqual(stream.events.filter(matches).map(({ seq }) => seq));
             }
           } finally {
+            ended = true;
             await gateway.close();
           }
         },
       ),
-      { numRuns: 15, interruptAfterTimeLimit: 100_000 },
+      { numRuns: 15, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     );
-  });
+  }, 240_000);
 });

@@ -200,7 +200,7 @@ describe('gateway under random schedules', () => {
           await gateway.close();
         }
       }),
-      { numRuns: 40, interruptAfterTimeLimit: 200_000 },
+      { numRuns: 40, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true },
     );
   }, 240_000);
 });
