@@ -36,7 +36,13 @@ export async function settled(): Promise<void> {
 }
 
 /** Admissions of several gateway processes on one log in memory, with a manual clock and without timers. */
-export async function createFleet(options: { termsOf?: (accountId: string) => PlanTerms } = {}): Promise<GatewayFleet> {
+export async function createFleet(
+  options: {
+    termsOf?: (accountId: string) => PlanTerms;
+    /** Short only in tests of local decisions: a stall of the machine must not cause one. */
+    decisionTimeoutMs?: number;
+  } = {},
+): Promise<GatewayFleet> {
   const log = createMemoryLog();
   await log.ensureTopics([topics.gatewaySessions]);
   const clock = { ms: Date.UTC(2026, 10, 3, 12) };
@@ -70,7 +76,7 @@ export async function createFleet(options: { termsOf?: (accountId: string) => Pl
         nowMs: () => clock.ms,
         heartbeatIntervalMs: 0,
         sessionTimeCheckIntervalMs: 0,
-        decisionTimeoutMs: 100,
+        decisionTimeoutMs: options.decisionTimeoutMs ?? 30_000,
       });
       await admission.ready();
       await settled();

@@ -160,7 +160,7 @@ describe('log admission: failed processes', () => {
 
 describe('log admission: log unreachable', () => {
   it('decides by local state, counts the fallback and writes the session later', async () => {
-    const { start, heartbeat } = await fleet();
+    const { start, heartbeat } = await fleet({ decisionTimeoutMs: 100 });
     const [first, second] = [await start(), await start()];
     await connect(first);
     await settled();
@@ -180,7 +180,7 @@ describe('log admission: log unreachable', () => {
   });
 
   it('counts a connection once whose append was committed but failed', async () => {
-    const { start } = await fleet();
+    const { start } = await fleet({ decisionTimeoutMs: 100 });
     const gateway = await start();
     gateway.fault.responseLost = true;
     const permit = permitOf(await connect(gateway));
