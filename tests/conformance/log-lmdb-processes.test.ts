@@ -111,15 +111,18 @@ describe('the LMDB log among processes', () => {
     return { child, ended, left: () => existsSync(join(dir, 'left')) };
   };
 
+  /** Longer than any stall of this process between its look at the lock and its own write or open. */
+  const STAY_MS = 5_000;
+
   it('no process writes while another opens the log, and none opens it while another writes', async () => {
-    const first = await lockedProcess(500);
+    const first = await lockedProcess(STAY_MS);
     expect(first.left()).toBe(false);
     await log.append(TOPIC, [{ key: 'local', value: Buffer.from('local:0:'), timestampMs: T0 }]);
     expect(first.left()).toBe(true);
     expect(await first.ended).toEqual([0, null]);
     rmSync(join(dir, 'left'));
 
-    const second = await lockedProcess(500);
+    const second = await lockedProcess(STAY_MS);
     expect(second.left()).toBe(false);
     const opener = createLmdbLog({ dir, logger: silentLogger(), maintenanceIntervalMs: null });
     expect(second.left()).toBe(true);
