@@ -9,17 +9,21 @@ import { oracleSink } from '../../processors/oracle/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import type { Sink } from '../../processors/sink/sink.js';
+import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
+import type { ChunkPlan } from '../../schemas/types.gen.js';
 import { catalogMarket } from '../support/catalog-market.js';
 import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
+import { eventually } from '../support/product.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 const STOPS = Number(process.env.ODDSTREAM_TEST_ENDINGS ?? 12);
-const CHECK_EVERY = 12;
+/** A check rebuilds all tables: it follows two stops of twelve, one with ClickHouse and one without. */
+const isChecked = (stop: number) => [0, 7].includes(stop % 12);
 const FEED = 'BTC/USD';
 const codec = createCodec();
 const logger = silentLogger();
@@ -94,20 +98,20 @@ async function createWorld(): Promise<SinkWorld> {
   };
 }
 
-/** Runs the sinks until they are stopped, as SIGTERM stops them. */
-async function runFor(sinks: readonly Sink[], ms: number): Promise<void> {
+/** Runs the sinks until `ended` resolves, then stops them as SIGTERM does. */
+async function runUntil(sinks: readonly Sink[], ended: Promise<unknown>): Promise<void> {
   const stop = new AbortController();
   const running = sinks.map((sink) => sink.run(stop.signal));
-  await sleep(ms);
-  stop.abort();
+  await ended.finally(() => stop.abort());
   await Promise.all(running);
 }
 
-/** A store whose inserts fail after `calls` more of them. */
-function losing(store: ClickHouse, calls: number): TableStore {
+/** A store whose inserts fail after `calls` more of them; `lost`: number of failed ones. */
+function losing(store: ClickHouse, calls: number): TableStore & { readonly lost: () => number } {
   let left = calls;
   return {
     ...store,
+    lost: () => Math.max(0, -left),
     async insertBytes(...call) {
       left -= 1;
       if (left < 0) throw new RetryableError('ClickHouse cannot be reached: connect ECONNREFUSED');
@@ -115,6 +119,10 @@ function losing(store: ClickHouse, calls: number): TableStore {
     },
   };
 }
+
+/** Tables of which every chunk of the world has rows: of the catalogue's, markets, tokens and quotes. */
+const writtenTables = (definition: SinkDefinition): number =>
+  definition === catalogSink ? 3 : definition.tables.length;
 
 /** A store whose process dies at its n-th insert: the insert is not sent, or its response does not arrive; later ones are not sent. */
 function dyingAt(store: ClickHouse, insert: number, sent: boolean, died: () => void): TableStore {
@@ -131,7 +139,7 @@ function dyingAt(store: ClickHouse, insert: number, sent: boolean, died: () => v
   };
 }
 
-describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
+describe('rebuild all --check after a stop', { timeout: 360_000 }, () => {
   it.each(['planned only in the log', 'also recorded in chunks'])(
     'finds the tables identical when the newest chunk was %s',
     async (state) => {
@@ -139,12 +147,26 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
       await world.grow(20);
       for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
       await world.grow(7);
-      // The newest chunk is recorded and inserted again first.
-      const inserts = state.startsWith('planned') ? 2 : 3;
-      await runFor(
-        sinkDefinitions.map((definition) => smallSink(definition, world.log, losing(world.live, inserts)).sink),
-        300,
+      const stopped = sinkDefinitions.map((definition) => {
+        // The newest chunk is recorded and inserted again first.
+        const again = 1 + writtenTables(definition);
+        const store = losing(world.live, state.startsWith('planned') ? again : again + 1);
+        return { store, sink: smallSink(definition, world.log, store).sink };
+      });
+      await runUntil(
+        stopped.map(({ sink }) => sink),
+        eventually('a failed insert of each sink', async () => stopped.every(({ store }) => store.lost() > 0)),
       );
+      const recorded = await world.live.query<{ sink: string; last: string }>(
+        'SELECT sink, toString(max(last_offset)) AS last FROM chunks GROUP BY sink',
+      );
+      for (const { name, plans } of sinkDefinitions) {
+        const planned = world.log.all(plans.name).map(({ value }) => codec.decode(value as Buffer).value as ChunkPlan);
+        const { previous_last_offset: previous, last_offset: newest } = planned.at(-1) as ChunkPlan;
+        expect([name, previous]).toEqual([name, 19]);
+        const expected = state.startsWith('planned') ? previous : newest;
+        expect([name, recorded.find(({ sink }) => sink === name)?.last]).toEqual([name, String(expected)]);
+      }
       expect(await world.check()).toEqual([]);
       for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
       expect(await world.live.query('SELECT count() AS n FROM fills FINAL')).toEqual([{ n: '27' }]);
@@ -156,14 +178,18 @@ describe('rebuild all --check after a stop', { timeout: 240_000 }, () => {
     for (let stop = 0; stop < STOPS; stop++) {
       await world.grow(1 + Math.floor(Math.random() * 40));
       const inserts = Math.floor(Math.random() * 12);
-      const store = stop % 3 === 0 ? world.live : losing(world.live, inserts);
+      const lost = stop % 3 === 0 ? null : losing(world.live, inserts);
       const ms = Math.random() * 120;
-      await runFor(
-        sinkDefinitions.map((definition) => smallSink(definition, world.log, store).sink),
-        ms,
+      const ended = async () => {
+        await sleep(ms);
+        // The newest chunks and the next ones are more than the inserts that succeed.
+        if (isChecked(stop) && lost !== null) await eventually('a failed insert', async () => lost.lost() > 0);
+      };
+      await runUntil(
+        sinkDefinitions.map((definition) => smallSink(definition, world.log, lost ?? world.live).sink),
+        ended(),
       );
-      // A check rebuilds all tables.
-      if (stop % CHECK_EVERY !== 0) continue;
+      if (!isChecked(stop)) continue;
       expect([stop, inserts, ms, await world.check()]).toEqual([stop, inserts, ms, []]);
     }
     for (const definition of sinkDefinitions) await runToEnd(smallSink(definition, world.log, world.live).sink);
