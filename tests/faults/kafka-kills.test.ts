@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { digest, untilTablesComplete } from '../support/digest.js';
 import { startTestKafka, whyNoKafka } from '../support/kafka.js';
-import { type ProcessName, startProduct } from '../support/product.js';
+import { killDuringLoad } from '../support/kill-during-load.js';
+import { eventually, type ProcessName, startProduct } from '../support/product.js';
 import { referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
 
@@ -28,22 +29,19 @@ it.skipIf(missing !== null)(
       'processors',
       'ingest',
     ];
-    let killed = 0;
-    for (const [index, name] of victims.entries()) {
-      await sleep(1200 + ((index * 379) % 700));
-      if (name === 'broker') {
-        await broker.halt('kill');
-        await sleep(1500);
-        await broker.start();
-        killed++;
-        continue;
-      }
-      const pid = product.pid(name);
-      if (pid === null) continue;
-      process.kill(pid, 'SIGKILL');
-      killed++;
-    }
-    expect(killed).toBeGreaterThan(3);
+    await killDuringLoad({
+      product,
+      total: Number.parseInt(truth.fills ?? '', 10),
+      victims,
+      required: ['processors', 'broker'],
+      async kill(name) {
+        if (name === 'broker') {
+          await broker.halt('kill');
+          await sleep(1500);
+          await broker.start();
+        } else process.kill(await eventually(`${name} to run`, async () => product.pid(name)), 'SIGKILL');
+      },
+    });
     await untilTablesComplete(product);
     expect(await digest(product)).toEqual(truth);
   },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { digest, untilTablesComplete } from '../support/digest.js';
+import { killDuringLoad } from '../support/kill-during-load.js';
 import { eventually, type ProcessName, type Product, processNames, startProduct, untilUp } from '../support/product.js';
 import { REFERENCE_RUN_TIMEOUT_MS, referenceTables } from '../support/reference-run.js';
 import { shortHistory } from '../support/short-recording.js';
@@ -87,10 +88,15 @@ const serves: Record<ProcessName, () => Promise<boolean>> = {
 
 describe('a process that exits unexpectedly', () => {
   it('is restarted during the load, which is then completed', async () => {
-    for (const [index, name] of killedDuringLoad.entries()) {
-      await new Promise((resolve) => setTimeout(resolve, 500 + ((index * 379) % 700)));
-      process.kill(await eventually(`${name} to run`, async () => product.pid(name)), 'SIGKILL');
-    }
+    await killDuringLoad({
+      product,
+      total: Number.parseInt(truth.fills ?? '', 10),
+      victims: killedDuringLoad,
+      required: ['processors', 'clickhouse'],
+      async kill(name) {
+        process.kill(await eventually(`${name} to run`, async () => product.pid(name)), 'SIGKILL');
+      },
+    });
     await untilUp(product);
     for (const name of processNames) await eventually(`${name} to serve again`, serves[name]);
   }, 400_000);
