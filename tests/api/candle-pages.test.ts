@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { candlesSql } from '../../api/candles/candles.sql.js';
-import { readCandles } from '../../api/candles/reader.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Candle, readCandles } from '../../api/candles/reader.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import type { Sql, Tables } from '../../api/tables/port.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
@@ -9,75 +8,169 @@ const T = 1_790_000_000;
 const TOKEN = '777';
 /** Inserts that are not merged: each leaves separate rows in nearly every bucket. */
 const INSERTS = 8;
-const HOURS = 60;
+const BLOCKS = 104;
+/** Two blocks per hour. */
+const BLOCK_S = 1_800;
+
+interface Fill {
+  readonly atS: number;
+  readonly block: number;
+  readonly logIndex: number;
+  readonly side: 'BUY' | 'SELL';
+  readonly usdc: number;
+  readonly shares: number;
+}
+
+/** A number below `limit` that depends on all arguments. */
+function mixed(limit: number, ...seeds: readonly number[]): number {
+  let state = 17;
+  for (const seed of seeds) state = Math.imul(state ^ (seed + 0x9e37), 0x85ebca6b) ^ (state >>> 13);
+  return (state >>> 8) % limit;
+}
+
+/** A block has fills of most inserts, whose order is not that of their logs. */
+const inserts: readonly (readonly Fill[])[] = Array.from({ length: INSERTS }, (_, n) =>
+  Array.from({ length: BLOCKS }, (_, height) => height)
+    .filter((height) => mixed(4, height, n, 0) > 0)
+    .map((height) => ({
+      atS: T + height * BLOCK_S,
+      block: 1000 + height,
+      logIndex: (n * 5 + height) % INSERTS,
+      side: mixed(3, height, n, 1) === 0 ? 'SELL' : 'BUY',
+      usdc: (1 + mixed(99, height, n, 2)) * 10_000,
+      shares: (1 + mixed(7, height, n, 3)) * 300_000,
+    })),
+);
+
+const inChainOrder = (a: Fill, b: Fill): number => a.block - b.block || a.logIndex - b.logIndex;
+const sum = (amounts: readonly number[]): bigint => BigInt(amounts.reduce((total, one) => total + one, 0));
+const placeOf = ({ atS, block, logIndex }: Fill) => ({ atS, block, logIndex });
+
+/** The candles of all fills, from their definition. */
+function naiveCandles(seconds: number): readonly Candle[] {
+  const buckets = new Map<number, Fill[]>();
+  for (const fill of inserts.flat().sort(inChainOrder)) {
+    const startS = fill.atS - (fill.atS % seconds);
+    buckets.set(startS, [...(buckets.get(startS) ?? []), fill]);
+  }
+  return [...buckets].map(([startS, own]) => {
+    const prices = own.map(({ usdc, shares }) => BigInt(Math.round((usdc * 1_000_000) / shares)));
+    const ascending = prices.toSorted((a, b) => (a < b ? -1 : 1));
+    const [first, last] = [own[0] as Fill, own.at(-1) as Fill];
+    return {
+      startS,
+      open: prices[0] as bigint,
+      high: ascending.at(-1) as bigint,
+      low: ascending[0] as bigint,
+      close: prices.at(-1) as bigint,
+      trades: own.length,
+      usdc: sum(own.map(({ usdc }) => usdc)),
+      buyUsdc: sum(own.filter(({ side }) => side === 'BUY').map(({ usdc }) => usdc)),
+      shares: sum(own.map(({ shares }) => shares)),
+      first: placeOf(first),
+      last: placeOf(last),
+    };
+  });
+}
 
 let engine: TestClickHouse;
 let tables: Tables;
-let sqlTexts: Sql[] = [];
+/** Rows that readers received besides the first one of a bucket. */
+let unmergedRows = 0;
 
 beforeAll(async () => {
   engine = await startMigratedClickHouse();
   const { client } = engine;
   for (const table of ['token_candles_1m', 'token_candles_1h']) await client.command(`SYSTEM STOP MERGES ${table}`);
-  for (let n = 0; n < INSERTS; n++)
-    await client.command(`INSERT INTO fills (block_number, log_index, timestamp, maker, taker, is_taker_order, side, token_id, usdc, shares, _offset)
-      SELECT 1000 + number, ${n}, toDateTime(${T} + number * 900, 'UTC'), '0xa', '0xb', false,
-        if((number + ${n}) % 3 = 0, 'SELL', 'BUY'), toUInt256(${TOKEN}), (1 + cityHash64(number, ${n}) % 99) * 10000, 1000000, number * ${INSERTS} + ${n}
-      FROM numbers(${HOURS * 4}) WHERE cityHash64(number, ${n}, 5) % 4 > 0`);
+  for (const fills of inserts)
+    await client.insertRows(
+      'fills',
+      fills.map(({ atS, block, logIndex, ...amounts }) => ({
+        ...amounts,
+        block_number: block,
+        log_index: logIndex,
+        timestamp: atS,
+        maker: '0xa',
+        taker: '0xb',
+        is_taker_order: false,
+        token_id: TOKEN,
+      })),
+    );
   const live = createClickHouseTables(client);
   tables = {
     ...live,
-    rows: <Row>(sql: Sql) => {
-      sqlTexts.push(sql);
-      return live.rows<Row>(sql);
+    async rows<Row>(sql: Sql) {
+      const rows = await live.rows<Row>(sql);
+      const starts = rows.map((row) => (row as { readonly bucket_s: number }).bucket_s);
+      unmergedRows += starts.length - new Set(starts).size;
+      return rows;
     },
   };
 });
 afterAll(() => engine.stop());
 
-it.each([
+/** All candles by pages of `limit`, oldest first. */
+async function walk(seconds: number, direction: 'before' | 'after', limit: number): Promise<readonly Candle[]> {
+  const listed: Candle[] = [];
+  for (let edge: number | null = null; ; ) {
+    const page = await readCandles(tables, {
+      tokenId: TOKEN,
+      seconds,
+      direction,
+      gapFill: false,
+      limit,
+      fromS: direction === 'after' ? edge : null,
+      toS: direction === 'before' ? edge : null,
+    });
+    expect(page.candles.length).toBeLessThanOrEqual(limit);
+    listed.splice(direction === 'after' ? listed.length : 0, 0, ...page.candles);
+    const [first, last] = [page.candles[0], page.candles.at(-1)];
+    if (first === undefined || last === undefined || !(direction === 'after' ? page.hasNewer : page.hasOlder))
+      return listed;
+    edge = direction === 'after' ? last.startS + seconds : first.startS - seconds;
+  }
+}
+
+const cases = [
   [3_600, 'before'],
   [3_600, 'after'],
   [60, 'before'],
   [60, 'after'],
-] as const)(
-  'readCandles pages of %i s, %s, equal those over all rows, whether merged or not',
-  async (seconds, direction) => {
-    const all = await tables.rows<{
-      bucket_s: number;
-      open: string;
-      high: string;
-      low: string;
-      close: string;
-      usdc: string;
-    }>(candlesSql({ tokenId: TOKEN, seconds, fromS: null, toS: null }));
-    expect(all.length).toBeGreaterThan(50);
-    const brief = all.map((row) => [row.bucket_s, row.open, row.high, row.low, row.close, row.usdc].map(Number));
-    const query = { tokenId: TOKEN, seconds, direction, gapFill: false };
-    for (const limit of [1, 2, 7, 40, 1_000]) {
-      let edge: number | null = null;
-      const listed: number[][] = [];
-      for (let pages = 0; pages < 100; pages++) {
-        sqlTexts = [];
-        const page = await readCandles(tables, {
-          ...query,
-          limit,
-          fromS: direction === 'after' ? edge : null,
-          toS: direction === 'before' ? edge : null,
-        });
-        const rows = page.candles.map((one) =>
-          [one.startS, one.open, one.high, one.low, one.close, one.usdc].map(Number),
-        );
-        listed.splice(direction === 'after' ? listed.length : 0, 0, ...rows);
-        if (!(direction === 'after' ? page.hasNewer : page.hasOlder)) break;
-        edge =
-          (direction === 'after' ? (page.candles.at(-1)?.startS ?? 0) : (page.candles[0]?.startS ?? 0)) +
-          (direction === 'after' ? seconds : -seconds);
-        if (limit < 3 && pages === 5) break;
+] as const;
+async function expectAllPages(seconds: number, direction: 'before' | 'after'): Promise<void> {
+  const expected = naiveCandles(seconds);
+  expect(expected).toHaveLength(seconds === 60 ? BLOCKS : BLOCKS / 2);
+  for (const limit of [1, 2, 7, 40, 1_000]) {
+    const listed = await walk(seconds, direction, limit);
+    expect(listed, `limit ${limit}`).toEqual(expected);
+  }
+  const query = { tokenId: TOKEN, seconds, direction, gapFill: true, limit: 5_000, fromS: null, toS: null };
+  const { candles } = await readCandles(tables, query);
+  expect(candles.filter(({ trades }) => trades > 0)).toEqual(expected);
+}
+
+describe('readCandles', () => {
+  it.each(cases)(
+    'lists the candles of all fills by pages of %i s, %s, from unmerged rows',
+    async (seconds, direction) => {
+      unmergedRows = 0;
+      await expectAllPages(seconds, direction);
+      expect(unmergedRows).toBeGreaterThan(100);
+    },
+  );
+
+  describe('after a merge', () => {
+    beforeAll(async () => {
+      for (const table of ['token_candles_1m', 'token_candles_1h']) {
+        await engine.client.command(`SYSTEM START MERGES ${table}`);
+        await engine.client.command(`OPTIMIZE TABLE ${table} FINAL`);
       }
-      const expected = direction === 'after' ? brief.slice(0, listed.length) : brief.slice(-listed.length);
-      expect(listed).toEqual(expected);
-      if (limit >= 3) expect(listed).toHaveLength(brief.length);
-    }
-  },
-);
+    });
+
+    it.each(cases)('lists the same candles by pages of %i s, %s', async (seconds, direction) => {
+      unmergedRows = 0;
+      await expectAllPages(seconds, direction);
+      expect(unmergedRows).toBe(0);
+    });
+  });
+});
