@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { runCommand } from '../../infra/run-command.js';
 import { freePorts } from '../support/ports.js';
-import { eventually, type Product } from '../support/product.js';
+import { eventually, type Product, sumOfSeries } from '../support/product.js';
 import { shortHistory } from '../support/short-recording.js';
 import { docker, run } from './docker.js';
 import type { Images } from './images.js';
@@ -160,10 +160,7 @@ export async function createComposeSystem(images: Images): Promise<ComposeSystem
       return (await response.json()) as Awaited<ReturnType<Product['readyz']>>;
     },
     async metric(_, name) {
-      const lines = (await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text()).split('\n');
-      return lines
-        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+      return sumOfSeries(await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text(), name);
     },
     key() {
       createdKey ??= createKey(`http://127.0.0.1:${api}`).then(async (key) => {

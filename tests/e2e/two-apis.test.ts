@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/ports.js';
-import { eventually } from '../support/product.js';
+import { eventually, sumOfSeries } from '../support/product.js';
 import { startTestRedis, whyNoRedis } from '../support/redis.js';
 import { REFERENCE_RUN_TIMEOUT_MS, startLoaded } from '../support/reference-run.js';
 
@@ -43,11 +43,9 @@ describe.skipIf(whyNoRedis() !== null)('two api processes', () => {
       await eventually('the second api', async () => (await fetch(`${second}/healthz`)).ok);
 
       const name = 'oddstream_api_rate_limit_fallback_total';
-      const counted = async (metrics: Promise<string>) =>
-        Number(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'm').exec(await metrics)?.[1] ?? 0);
       const alone = async () =>
         (await product.metric('api', name)) +
-        (await counted(fetch(`http://127.0.0.1:${adminPort}/metrics`).then((response) => response.text())));
+        sumOfSeries(await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text(), name);
       const key = await createKey(second);
       // If the machine stalls for longer than an API waits for Redis, that API counts alone for a second: such a burst is not conclusive.
       const { served, rejected, remaining } = await eventually(

@@ -80,7 +80,11 @@ const socketOpens = () =>
 const serves: Record<ProcessName, () => Promise<boolean>> = {
   clickhouse: async () => (await product.sql('SELECT 1 AS one')).length === 1,
   ingest: async () => (await product.metric('ingest', 'oddstream_ingest_active')) === 1,
-  processors: async () => (await product.metric('processors', 'oddstream_sink_lag_records')) === 0,
+  processors: async () => {
+    // A readiness request measures the lag.
+    await product.readyz('processors');
+    return (await product.metric('processors', 'oddstream_sink_lag_records')) === 0;
+  },
   stream: async () => (await product.readyz('stream')).checks.stream?.ok === true,
   api: async () => (await product.get('/v3/trades?limit=1')).status === 200,
   'stream-gateway': socketOpens,

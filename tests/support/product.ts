@@ -45,6 +45,22 @@ export async function eventually<T>(
   );
 }
 
+/** Labels and value of each series of the metric in the text of a metrics endpoint. */
+function seriesIn(text: string, metric: string): [labels: string, value: number][] {
+  const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
+  return lines.map((line) => {
+    const space = line.lastIndexOf(' ');
+    return [line.slice(metric.length, space), Number(line.slice(space + 1))];
+  });
+}
+
+/** Sum over all labels of the metric; throws if the text has no series of that name. */
+export function sumOfSeries(text: string, metric: string): number {
+  const series = seriesIn(text, metric);
+  if (series.length === 0) throw new Error(`there is no series of the metric ${metric}`);
+  return series.reduce((sum, [, value]) => sum + value, 0);
+}
+
 export interface Product {
   readonly api: string;
   readonly socket: string;
@@ -62,9 +78,9 @@ export interface Product {
   /** The supervisor process. */
   readonly supervisorPid: number;
   adminPort(name: ProcessName): number;
-  /** Sum over all labels of a metric of that process. */
+  /** Sum over all labels of a metric of that process; rejects while the process has no series of that name. */
   metric(name: ProcessName, metric: string): Promise<number>;
-  /** Labels and value of each series of the metric. */
+  /** Labels and value of each series of the metric; none if the process has not counted anything. */
   series(name: ProcessName, metric: string): Promise<[labels: string, value: number][]>;
   /** Response of `/readyz` of the admin server; rejects while the process is unreachable. */
   readyz(name: ProcessName): Promise<Readiness>;
@@ -127,6 +143,8 @@ export async function startProduct(
   outputs.set(dataDir, { text: () => output, isStopped: () => child.exitCode !== null || child.signalCode !== null });
   const apiUrl = `http://127.0.0.1:${api}`;
   const clickhouseUrl = outside?.url ?? `http://127.0.0.1:${clickhouse}`;
+  const metricsOf = async (name: ProcessName) =>
+    (await fetch(`http://127.0.0.1:${product.adminPort(name)}/metrics`)).text();
   const password = () => readFileSync(join(dataDir, 'clickhouse-password'), 'utf8').trim();
   const product: Product = {
     api: apiUrl,
@@ -169,17 +187,8 @@ export async function startProduct(
     },
     supervisorPid: child.pid ?? -1,
     adminPort: (name) => admin[processNames.indexOf(name)] ?? 0,
-    async metric(name, metric) {
-      return (await product.series(name, metric)).reduce((sum, [, value]) => sum + value, 0);
-    },
-    async series(name, metric) {
-      const text = await (await fetch(`http://127.0.0.1:${product.adminPort(name)}/metrics`)).text();
-      const lines = text.split('\n').filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
-      return lines.map((line) => {
-        const space = line.lastIndexOf(' ');
-        return [line.slice(metric.length, space), Number(line.slice(space + 1))];
-      });
-    },
+    metric: async (name, metric) => sumOfSeries(await metricsOf(name), metric),
+    series: async (name, metric) => seriesIn(await metricsOf(name), metric),
     async readyz(name) {
       const response = await fetch(`http://127.0.0.1:${product.adminPort(name)}/readyz`, {
         signal: AbortSignal.timeout(5_000),
