@@ -1,4 +1,4 @@
-import { partitionsOf } from '../../infra/log/partitions.js';
+import { endOffsets, partitionsOf } from '../../infra/log/partitions.js';
 import type { Log } from '../../infra/log/port.js';
 import { consumerGroups } from '../../schemas/consumer-groups.js';
 import { topics } from '../../schemas/topics.js';
@@ -15,12 +15,6 @@ export interface CommittedProgress {
 export type CommittedBySink = (sink: string) => ReadonlyMap<number, CommittedProgress>;
 
 export type ReadLog = Pick<Log, 'partitions' | 'bounds' | 'lastRecord' | 'committed' | 'read'>;
-
-/** Per partition, the offset after the last record. Kafka's own end offset is larger: it counts transaction markers. */
-export async function endOffsets(log: ReadLog, topic: { readonly name: string }): Promise<readonly number[]> {
-  const of = async (partition: number) => ((await log.lastRecord(topic.name, partition))?.offset ?? -1) + 1;
-  return Promise.all((await partitionsOf(log, topic)).map(of));
-}
 
 export const covers = (committed: ReadonlyMap<number, CommittedProgress>, ends: readonly number[]): boolean =>
   ends.every((end, partition) => (committed.get(partition)?.next ?? 0) >= end);

@@ -1,3 +1,4 @@
+import { endOffsets } from '../../infra/log/partitions.js';
 import type { SourceStatusView } from '../../infra/sources/source-status-view.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Tables } from '../tables/port.js';
@@ -6,7 +7,6 @@ import {
   committedRecords,
   covers,
   createDerivedProgress,
-  endOffsets,
   fractionDone,
   nextOffsets,
   type ReadLog,

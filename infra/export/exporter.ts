@@ -79,30 +79,34 @@ export interface ExportReport {
 export interface ExportDeps {
   readonly database: ExportDatabase;
   readonly print: (line: string) => void;
-  /** Whether all tables have reached the end of the log; null: unknown. */
-  readonly tablesComplete: () => Promise<boolean | null>;
+  /** Whether processors of this machine have the tables and have processed the log; null: none respond. */
+  readonly processorsReady: () => Promise<boolean | null>;
+  /** Whether all tables have the records that the log has now, whichever processors fill them. */
+  readonly tablesComplete: () => Promise<boolean>;
   /** Resolves when all tables have the rows of the blocks that are indexed now. */
   readonly settle: () => Promise<void>;
 }
 
-/** Throws RetryableError while tables load, and when that is unknown: each partition of a topic loads by itself, so that any day may lack rows. */
-async function requireCompleteTables({ tablesComplete }: ExportDeps, force: boolean): Promise<void> {
-  const isComplete = await tablesComplete();
-  if (isComplete === false)
-    throw new RetryableError('The tables are still loading: repeat the command when /readyz of processors is 200');
-  if (isComplete === null && !force)
+const LOADING = 'The tables are still loading: repeat the command when /readyz of all processors is 200';
+
+/**
+ * Requested and possible end of an export, Unix seconds, exclusive. Throws RetryableError when nothing is indexed, while tables load, and when that is
+ * unknown, unless `force`: each partition of a topic loads by itself, so that any day may lack rows.
+ */
+async function endOf(
+  { database, processorsReady, tablesComplete, settle }: ExportDeps,
+  { dataset, toS, force }: ExportArguments,
+): Promise<{ readonly requestedS: number; readonly indexedS: number }> {
+  const isReady = await processorsReady();
+  if (isReady === false) throw new RetryableError(LOADING);
+  if (isReady === null && !force)
     throw new RetryableError(
       'No processors respond on this machine, so whether the tables are complete is not known: run the command where they do, or add --force when their /readyz is 200',
     );
-}
-
-/** Requested and possible end of an export, Unix seconds, exclusive. Throws RetryableError when nothing is indexed. */
-async function endOf(
-  { database, settle }: ExportDeps,
-  { dataset, toS }: ExportArguments,
-): Promise<{ readonly requestedS: number; readonly indexedS: number }> {
   const indexedS = await indexedEndS(database, dataset);
   if (indexedS === 0) throw new RetryableError('Nothing is indexed yet: repeat the command later');
+  // After the end was read: what is indexed by then is in the log, and so in all tables that have the log.
+  if (isReady === true && !(await tablesComplete())) throw new RetryableError(LOADING);
   const requestedS = toS ?? Math.floor(indexedS / DAY_S) * DAY_S;
   // Each table is filled by itself, some seconds after the block is indexed.
   if (requestedS > indexedS - SETTLED_S) await settle();
@@ -115,7 +119,6 @@ async function endOf(
  */
 export async function exportDataset(deps: ExportDeps, options: ExportArguments): Promise<ExportReport> {
   const { database, print } = deps;
-  await requireCompleteTables(deps, options.force);
   const { requestedS, indexedS } = await endOf(deps, options);
   const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
   const view = `${database.name}.${options.dataset}`;

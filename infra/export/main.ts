@@ -4,13 +4,19 @@ import { clickHouseConnection } from '../clickhouse/connection.js';
 import { runCommandLine } from '../command-line.js';
 import { loadConfig, reachableHost } from '../config/config.js';
 import { RetryableError } from '../errors.js';
+import { openEventLog } from '../registry/open-event-log.js';
+import { createLogger } from '../telemetry/logger.js';
 import { probe } from '../up/probe.js';
 import { parseExportArguments, usageText } from './arguments.js';
 import { clickHouseExport } from './clickhouse-export.js';
 import { exportDataset } from './exporter.js';
+import { sinkPositions, tablesHaveLog } from './tables-have-log.js';
 
 /** Processors measure the lag of every task before they respond. */
 const PROBE_MS = 4_000;
+/** Sinks of a product that keeps up write their progress within seconds. */
+const REACH_MS = 10_000;
+const POLL_MS = 500;
 /** Tables get the rows of a block within about a second of each other while processors keep up with the chain. */
 const SETTLE_MS = 5_000;
 
@@ -31,12 +37,22 @@ async function main(args: readonly string[]): Promise<void> {
   try {
     const database = clickHouseExport(client, config.clickhouse.analystDatabase);
     const readyz = `http://${reachableHost(config.host)}:${config.ports.admin.processors}/readyz`;
-    const tablesComplete = async () => {
+    const processorsReady = async () => {
       const response = await probe(readyz, {}, PROBE_MS);
       return response === null ? null : response.status === 200;
     };
+    const tablesComplete = async () => {
+      const logger = createLogger({ process: 'export', level: 'warn' });
+      const { log } = await openEventLog(config, { logger, maintenance: false });
+      try {
+        const positions = () => sinkPositions(database, config.clickhouse.database);
+        return await tablesHaveLog({ log, positions, withinMs: REACH_MS, pollMs: POLL_MS });
+      } finally {
+        await log.close();
+      }
+    };
     const settle = () => sleep(SETTLE_MS);
-    const report = await exportDataset({ database, print, tablesComplete, settle }, options);
+    const report = await exportDataset({ database, print, processorsReady, tablesComplete, settle }, options);
     const { files, skipped, rows, unreached } = report;
     print(
       `${files} file${files === 1 ? '' : 's'} in ${options.out}, ${skipped} of them from earlier; ${rows.toLocaleString('en')} rows written.`,

@@ -7,3 +7,12 @@ export async function partitionsOf(
 ): Promise<readonly number[]> {
   return Array.from({ length: await log.partitions(topic.name) }, (_, partition) => partition);
 }
+
+/** Per partition, the offset after the last record. Kafka's own end offset is larger: it counts transaction markers. */
+export async function endOffsets(
+  log: Pick<Log, 'partitions' | 'lastRecord'>,
+  topic: { readonly name: string },
+): Promise<readonly number[]> {
+  const of = async (partition: number) => ((await log.lastRecord(topic.name, partition))?.offset ?? -1) + 1;
+  return Promise.all((await partitionsOf(log, topic)).map(of));
+}

@@ -67,11 +67,16 @@ afterAll(async () => {
   rmSync(out, { recursive: true, force: true });
 });
 
-async function exported(args: string, of: ExportDatabase = database, complete: boolean | null = true) {
+async function exported(
+  args: string,
+  of: ExportDatabase = database,
+  ready: boolean | null = true,
+  tablesComplete: ExportDeps['tablesComplete'] = async () => true,
+) {
   const printed: string[] = [];
   let settled = 0;
   const deps: ExportDeps = {
-    ...{ database: of, print: (line) => printed.push(line), tablesComplete: async () => complete },
+    ...{ database: of, print: (line) => printed.push(line), processorsReady: async () => ready, tablesComplete },
     settle: async () => {
       settled += 1;
     },
@@ -188,6 +193,22 @@ describe('export', () => {
     await expect(exported(args('loading'), database, null)).rejects.toThrow(/is not known: .* --force/);
     expect(existsSync(join(out, 'loading'))).toBe(false);
     expect((await exported(`${args('forced')} --force`, database, null)).rows).toBeGreaterThan(0);
+  });
+
+  it('writes nothing while other processors load, and checks that after it has read where the index ends', async () => {
+    const args = `trades --from 2023-11-14 --to 2023-11-15 --format csv --out ${join(out, 'others')}`;
+    const order: string[] = [];
+    const recorded: ExportDatabase = {
+      ...database,
+      query: (sql, params) => {
+        order.push(sql.includes('end_s') ? 'end' : 'other');
+        return database.query(sql, params);
+      },
+    };
+    const isComplete = async () => order.push('complete') === 0;
+    await expect(exported(args, recorded, true, isComplete)).rejects.toThrow(/still loading/);
+    expect(order).toEqual(['end', 'complete']);
+    expect(existsSync(join(out, 'others'))).toBe(false);
   });
 
   it('says that a day is incomplete, and that the last indexed block is before --to', async () => {
