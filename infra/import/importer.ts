@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Engine, openEngine } from '../clickhouse/embedded/engine.js';
 import { UsageError } from '../command-line.js';
@@ -19,6 +19,7 @@ import {
   tickRowsSql,
 } from './import.sql.js';
 import { importedMarket } from './markets.js';
+import { contentName, readImport, removeLeftovers, replaceImport, WORK_PREFIX } from './replace-import.js';
 
 const MEMORY_BYTES = 1024 ** 3;
 const DAY_S = 86_400;
@@ -41,8 +42,8 @@ export interface ImportReport {
 }
 
 /**
- * Turns files of `npm run export` into a recorded source. The manifest is written last, so that an interrupted import is no source; a repeated one
- * replaces it. Throws UsageError when there is nothing to import, FatalError for files that do not belong together.
+ * Turns files of `npm run export` into a recorded source, which replaces the one of an earlier import when it is complete. Throws UsageError when there
+ * is nothing to import, FatalError for files that do not belong together.
  */
 export async function importExport(
   deps: { readonly logger: Logger; readonly print: (line: string) => void },
@@ -53,13 +54,20 @@ export async function importExport(
   const files = exportedFiles(resolve(folder));
   for (const line of missingDatasets(files)) print(line);
   await mkdir(out, { recursive: true });
-  const earlier = await removeImport(out);
-  const directory = await mkdtemp(join(resolve(out), '.engine-'));
+  const earlier = await readImport(out);
+  await removeLeftovers(out, earlier);
+  const work = await mkdtemp(join(resolve(out), WORK_PREFIX));
+  const directory = join(work, 'engine');
   const engine = await openEngine({ directory, memoryBytes: MEMORY_BYTES, logger });
   try {
+    const named = async (draft: string): Promise<Pick<ImportedFile, 'file' | 'sha256'> & { path: string }> => {
+      const sha256 = await sha256Of(join(work, draft));
+      const file = contentName(draft, sha256);
+      await rename(join(work, draft), join(work, file));
+      return { file, sha256, path: join(work, file) };
+    };
     const write = async (name: string, sql: string): Promise<ImportedFile & { path: string }> => {
-      const path = join(resolve(out), name);
-      await rm(path, { force: true });
+      const path = join(work, name);
       await engine.queryText(
         `${sql} INTO OUTFILE ${text(path)} COMPRESSION 'gzip' FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 0`,
       );
@@ -67,7 +75,7 @@ export async function importExport(
         engine,
         `SELECT toString(count()) AS n FROM file(${text(path)}, LineAsString, 'line String')`,
       );
-      return { file: name, path, sha256: await sha256Of(path), rows: Number(counted?.n ?? 0) };
+      return { ...(await named(name)), rows: Number(counted?.n ?? 0) };
     };
     const days = [...new Set(files.map(({ day }) => day))].sort();
     const chain: ImportedChainFile[] = [];
@@ -89,15 +97,15 @@ export async function importExport(
       print(`${day}  ${written.join(', ')}`);
     }
     assertAscending(chain);
-    const added = await rowsAdded(engine, out, chain, earlier);
+    const added = await rowsAdded(engine, work, chain, earlier?.chain ?? []);
     if (added !== null)
       print(
         `Note: ${added.rows.toLocaleString('en')} rows up to block ${added.block} are not in the import that was here. A product that has read that one continues after this block and never reads them: start it with a new ODDSTREAM_DATA.`,
       );
     const conditions = isOfChain(files) ? await rowsOf<ConditionRow>(engine, conditionsSql(files)) : [];
     const markets = conditions.flatMap((row) => importedMarket(row) ?? []);
-    const marketsFile = join(out, 'markets.json');
-    await writeFile(marketsFile, JSON.stringify(markets));
+    await writeFile(join(work, 'markets.json'), JSON.stringify(markets));
+    const { path: _, ...marketsFile } = await named('markets.json');
     const dayS = (day: string | undefined) => Date.parse(`${day}T00:00:00Z`) / 1000;
     const manifest: ImportManifest = {
       format: IMPORT_FORMAT,
@@ -105,16 +113,14 @@ export async function importExport(
       to_s: dayS(days.at(-1)) + DAY_S,
       chain,
       ticks,
-      markets: { file: 'markets.json', sha256: await sha256Of(marketsFile), rows: markets.length },
+      markets: { ...marketsFile, rows: markets.length },
     };
-    const draft = join(out, 'manifest.json.partial');
-    await writeFile(draft, `${JSON.stringify(manifest, null, 2)}\n`);
-    await rename(draft, join(out, 'manifest.json'));
+    await replaceImport({ out, work }, earlier, manifest);
     const sum = (list: readonly ImportedFile[]) => list.reduce((total, { rows }) => total + rows, 0);
     return { manifest, rows: sum(chain), ticks: sum(ticks) };
   } finally {
     await engine.close();
-    await rm(directory, { recursive: true, force: true });
+    await rm(work, { recursive: true, force: true });
   }
 }
 
@@ -130,7 +136,7 @@ async function requireValidRows(engine: Engine, path: string, day: string): Prom
 /** Rows up to the last block of the earlier import that it did not have; null: none. */
 async function rowsAdded(
   engine: Engine,
-  out: string,
+  work: string,
   chain: readonly ImportedChainFile[],
   earlier: readonly ImportedChainFile[],
 ): Promise<{ readonly rows: number; readonly block: number } | null> {
@@ -143,27 +149,12 @@ async function rowsAdded(
     else {
       const [counted] = await rowsOf<{ n: string }>(
         engine,
-        `SELECT toString(countIf(block <= ${block})) AS n FROM file(${text(join(resolve(out), file))}, JSONEachRow, 'block UInt64')`,
+        `SELECT toString(countIf(block <= ${block})) AS n FROM file(${text(join(work, file))}, JSONEachRow, 'block UInt64')`,
       );
       rows += Number(counted?.n ?? 0);
     }
   }
   return rows > 0 ? { rows, block } : null;
-}
-
-/** Removes the manifest of an earlier import, and returns its chain files. Throws UsageError if the directory is a recorded source of another kind, which must not be overwritten. */
-async function removeImport(out: string): Promise<readonly ImportedChainFile[]> {
-  const path = join(out, 'manifest.json');
-  let manifest: Partial<ImportManifest> = {};
-  try {
-    manifest = JSON.parse(await readFile(path, 'utf8')) as Partial<ImportManifest>;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-  }
-  if (manifest.format !== IMPORT_FORMAT)
-    throw new UsageError(`${out} has a manifest.json that no import has written: name another directory with --out`);
-  await rm(path);
-  return manifest.chain ?? [];
 }
 
 const isOfChain = (files: readonly ExportedFile[]): boolean =>

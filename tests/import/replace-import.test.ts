@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openImported } from '../../ingest/shared/imported/open-imported.js';
+
+const program = join(import.meta.dirname, '../../dist/infra/import/main.js');
+
+const wallet = `0x${'ab'.repeat(20)}`;
+/** Rows of trade_parties as an export has them, one per block. */
+function parties(day: string, blocks: readonly number[], values: Readonly<Record<string, string>> = {}): string {
+  const rows = blocks.map((block) => ({
+    ...{ block_number: String(block), log_index: '1', tx_hash: `0x${block.toString(16).padStart(64, '0')}` },
+    ...{ condition_id: `0x${'11'.repeat(32)}`, traded_at: `${day} 12:00:00.000`, wallet, slug: 's', event_slug: 'e' },
+    ...{ outcome: 'Yes', token_id: '1', is_taker: 'true', side: 'BUY', shares: '2', party_usd: '1', fee_usd: '0' },
+    ...{ fee_shares: '0', counterparty: wallet, builder: '', exchange_version: '1', order_hash: '', ...values },
+  }));
+  return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
+    .map((line) => `${line.join(',')}\n`)
+    .join('');
+}
+const nameOf = (day: string) => {
+  const compact = day.replaceAll('-', '');
+  return `trade_parties_${compact}T000000Z_${compact}T120000Z.csv`;
+};
+
+/** Ends the process without notice before its n-th change of a file name. */
+const KILLER = `data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs/promises';
+  import { syncBuiltinESMExports } from 'node:module';
+  let left = Number(process.env.CHANGES);
+  for (const name of ['rename', 'rm']) {
+    const original = fs[name];
+    fs[name] = (...args) => {
+      if (left === 0) process.kill(process.pid, 'SIGKILL');
+      left -= 1;
+      return original(...args);
+    };
+  }
+  syncBuiltinESMExports();
+`)}`;
+
+describe('a repeated import', () => {
+  const root = mkdtempSync(join(tmpdir(), 'oddstream-import-'));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const path = (name: string) => join(root, name);
+  function folder(name: string, days: Readonly<Record<string, string>>): string {
+    mkdirSync(path(name));
+    for (const [day, text] of Object.entries(days)) writeFileSync(join(path(name), nameOf(day)), text);
+    return path(name);
+  }
+  const run = (from: string, out: string, changes?: number) =>
+    new Promise<{ code: unknown; signal: unknown; out: string; err: string }>((resolve) => {
+      const killer = changes === undefined ? [] : ['--import', KILLER];
+      const env = { PATH: process.env.PATH, CHANGES: String(changes) };
+      execFile(process.execPath, [...killer, program, from, '--out', out], { env }, (error, stdout, err) =>
+        resolve({ code: error?.code ?? 0, signal: error?.signal ?? null, out: stdout, err }),
+      );
+    });
+  /** Blocks of an import whose files are all there and whole. */
+  async function blocksIn(out: string): Promise<readonly number[]> {
+    const imported = await openImported(out);
+    const blocks: number[] = [];
+    for await (const { block } of imported?.chainRows(0, 1_000) ?? []) blocks.push(block);
+    return blocks;
+  }
+  const filesIn = (out: string) => {
+    const { chain, ticks, markets } = JSON.parse(readFileSync(join(out, 'manifest.json'), 'utf8'));
+    return [...[...chain, ...ticks, markets].map(({ file }: { file: string }) => file), 'manifest.json'].sort();
+  };
+  const NOTE = 'Note: 2 rows up to block 201 are not in the import that was here.';
+
+  let bothDays: string;
+  beforeAll(async () => {
+    const second = parties('2026-04-06', [200, 201]);
+    bothDays = folder('both', { '2026-04-05': parties('2026-04-05', [100, 101]), '2026-04-06': second });
+    expect(await run(folder('second', { '2026-04-06': second }), path('before'))).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('leaves the earlier import as it is when a file is rejected', async () => {
+    const bad = folder('bad', {
+      '2026-04-05': parties('2026-04-05', [100]),
+      '2026-04-06': parties('2026-04-06', [200], { wallet: '0xabc' }),
+    });
+    const out = path('rejected');
+    cpSync(path('before'), out, { recursive: true });
+    expect(await run(bad, out)).toMatchObject({ code: 64, err: expect.stringContaining('wallet is "0xabc"') });
+    expect(await blocksIn(out)).toEqual([200, 201]);
+    expect(readdirSync(out).sort()).toEqual(filesIn(out));
+    expect((await run(bothDays, out)).out).toContain(NOTE);
+    expect(await blocksIn(out)).toEqual([100, 101, 200, 201]);
+  });
+
+  it('leaves one of both imports complete wherever it is killed, and a further one cleans up and has the note', async () => {
+    const seen: string[] = [];
+    for (let changes = 0; ; changes++) {
+      const out = path(`killed-${changes}`);
+      cpSync(path('before'), out, { recursive: true });
+      const { signal, code } = await run(bothDays, out, changes);
+      const blocks = await blocksIn(out);
+      if (signal === null) {
+        expect([code, blocks]).toEqual([0, [100, 101, 200, 201]]);
+        break;
+      }
+      expect(signal).toBe('SIGKILL');
+      const isOld = blocks.length === 2;
+      expect(blocks).toEqual(isOld ? [200, 201] : [100, 101, 200, 201]);
+      const repeated = await run(bothDays, out);
+      expect(repeated).toMatchObject({ code: 0, err: '' });
+      expect(repeated.out.includes(NOTE)).toBe(isOld);
+      expect(await blocksIn(out)).toEqual([100, 101, 200, 201]);
+      expect(readdirSync(out).sort()).toEqual(filesIn(out));
+      seen.push(isOld ? 'old' : 'new');
+    }
+    expect([...new Set(seen)]).toEqual(['old', 'new']);
+    expect(seen.length).toBeGreaterThan(5);
+  });
+});
