@@ -7,6 +7,7 @@ const namesOf = (...args: string[]) => parseCopyArguments(args).topics.map(({ na
 describe('parseCopyArguments', () => {
   it('copies what follows from no other topic, unless topics are named', () => {
     expect(namesOf('--to', 'lmdb:new')).toEqual([
+      'sources',
       'chain.final',
       'oracle.ticks',
       'catalog',

@@ -4,6 +4,8 @@ import { UsageError } from '../command-line.js';
 
 /** Topics that cannot be derived from others: what ingest, people and customers have written. */
 const sourceTopics: readonly Topic[] = [
+  // First, so that ingest rejects the other kind of input even in a copy that ended early.
+  topics.sources,
   topics.chainFinal,
   topics.oracleTicks,
   topics.catalog,

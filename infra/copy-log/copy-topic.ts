@@ -1,4 +1,4 @@
-import type { Codec } from '../../schemas/codec.js';
+import type { AnyEvent, Codec } from '../../schemas/codec.js';
 import type { Topic } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import { FatalError, RetryableError } from '../errors.js';
@@ -19,6 +19,9 @@ export interface CopyCounts {
   /** Records that cannot be decoded; they stay in the source only. */
   readonly unreadable: number;
 }
+
+/** The event as a copy of the log has it; null: the copy does not have it. */
+export type CopiedEvent = (event: AnyEvent) => AnyEvent | null;
 
 /** Bounds the memory of a batch, and an append of it. */
 const BATCH_RECORDS = 2_000;
@@ -72,29 +75,34 @@ export async function copyTopic(
   source: CopySource,
   target: CopyTarget,
   on: {
+    /** Default: every event as it is. */
+    readonly copied?: CopiedEvent;
     readonly progress: (records: number) => void;
     readonly unreadable: (partition: number, record: LogRecord, reason: string) => void;
   },
 ): Promise<CopyCounts> {
   const partitions = await partitionsOf(source.log, topic);
   const keepsPartition = partitions.length === (await target.log.partitions(topic.name));
+  const copiedEvent: CopiedEvent = on.copied ?? ((event) => event);
   let [copied, unreadable] = [0, 0];
   for (const partition of partitions) {
     const read = { topic: topic.name, partition, from: 'earliest', follow: false, maxRecords: BATCH_RECORDS } as const;
     for await (const batch of source.log.read(read)) {
       const records: NewRecord[] = [];
       for (const record of batch.records) {
-        const value = converted(record, source.codec, target.codec, (reason) =>
-          on.unreadable(partition, record, reason),
-        );
-        if (value === undefined) unreadable += 1;
-        else
-          records.push({
-            key: record.key,
-            value,
-            timestampMs: record.timestampMs,
-            ...(keepsPartition && { partition }),
-          });
+        const event = eventOf(record, source.codec, (reason) => on.unreadable(partition, record, reason));
+        if (event === undefined) {
+          unreadable += 1;
+          continue;
+        }
+        const kept = event === null ? null : copiedEvent(event);
+        if (kept === null && event !== null) continue;
+        records.push({
+          key: record.key,
+          value: kept === null ? null : target.codec.encode(kept.kind, kept.value),
+          timestampMs: record.timestampMs,
+          ...(keepsPartition && { partition }),
+        });
       }
       if (records.length > 0) await target.log.append(topic.name, records);
       copied += records.length;
@@ -104,14 +112,9 @@ export async function copyTopic(
   return { copied, unreadable };
 }
 
-/** The value in the schema ids of the target; null for a tombstone, undefined for one that cannot be decoded. */
-function converted(
+/** null for a tombstone, undefined for a value that cannot be decoded. */
+const eventOf = (
   { value }: LogRecord,
-  from: Codec,
-  to: Codec,
+  codec: Codec,
   unreadable: (reason: string) => void,
-): Buffer | null | undefined {
-  if (value === null) return null;
-  const event = tryDecode(from, value, unreadable);
-  return event === undefined ? undefined : to.encode(event.kind, event.value);
-}
+): AnyEvent | null | undefined => (value === null ? null : tryDecode(codec, value, unreadable));

@@ -8,6 +8,7 @@ import { createLogger, type Logger } from '../telemetry/logger.js';
 import { createMetrics } from '../telemetry/metrics.js';
 import { parseCopyArguments, usageText } from './arguments.js';
 import { copyTopic, endsOf, requireCopyable, requireUnchanged } from './copy-topic.js';
+import { ownRecordsOf } from './own-records.js';
 
 const PROGRESS_MS = 2_000;
 /** Unreadable records that are printed, per topic. */
@@ -50,6 +51,7 @@ async function main(args: readonly string[]): Promise<void> {
       for (const topic of topics) {
         let [reportedMs, printed] = [performance.now(), 0];
         const { copied, unreadable } = await copyTopic(topic, source, target, {
+          ...ownRecordsOf(topic),
           progress(records) {
             if (performance.now() - reportedMs < PROGRESS_MS) return;
             reportedMs = performance.now();

@@ -15,6 +15,8 @@ import { FatalError, RetryableError } from '../../infra/errors.js';
 import { openLog } from '../../infra/log/open-log.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
+import { assertSingleSourceMode } from '../../ingest/shared/single-source-mode.js';
+import { createSourceStatus } from '../../ingest/shared/source-status.js';
 import { createCodec } from '../../schemas/codec.js';
 import { committedSchemaIds, type SchemaIds } from '../../schemas/registry.js';
 import { allTopics, topics, topicsOnOneMachine } from '../../schemas/topics.js';
@@ -136,12 +138,21 @@ describe('npm run copy-log', () => {
     const value = codec.encode('trade', trade);
     await from.append(chainFinal.name, [{ key: '7', value, timestampMs: trade.timestamp_ms }]);
     await from.append(topics.chainHead.name, [{ key: '7', value, timestampMs: trade.timestamp_ms }]);
+    await createSourceStatus({ log: from, codec, logger: silentLogger(), source: 'chain', mode: 'recorded' }).close();
+    const stream = {
+      ...{ updated_at_ms: 1, epoch: 'a', last_event_ms: null, settlement_missing_full: 0, settlement_missing_title: 0 },
+      ...{ status_missing_full: 0, status_missing_title: 0 },
+    };
+    await from.append(topics.sources.name, [
+      { key: 'stream', value: codec.encode('stream_status', stream), timestampMs: 1 },
+    ]);
     await from.close();
 
     expect(await run('--to', urlOf('to'))).toEqual({
       code: 0,
       err: '',
       out: [
+        'sources: 1 record copied',
         'chain.final: 1 record copied',
         ...['oracle.ticks', 'catalog', 'accounts.state', 'usage.totals', 'social.posts'].map(
           (name) => `${name}: 0 records copied`,
@@ -157,6 +168,12 @@ describe('npm run copy-log', () => {
       timestampMs: trade.timestamp_ms,
     });
     expect(await to.lastRecord(topics.chainHead.name, 0)).toBeNull();
+    // The stream of the copy has another epoch; ingest recognises the kind of input by the status of its sources.
+    expect(await to.lastRecord(topics.sources.name, 0)).toMatchObject({ key: 'chain' });
+    const guard = (mode: 'live' | 'recorded') =>
+      assertSingleSourceMode({ log: to, codec, mode, onUnreadable: () => expect.unreachable() });
+    await expect(guard('live')).rejects.toThrow(/contains recorded input and cannot be continued with live input/);
+    expect([...(await guard('recorded')).keys()]).toEqual(['chain']);
     await to.close();
 
     const again = await run('--to', urlOf('to'));
