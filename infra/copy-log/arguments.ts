@@ -31,6 +31,7 @@ Copies records of the log LOG_URL to another log: to move between LMDB and Kafka
   topic          default: ${sourceTopics.map(({ name }) => name).join(', ')};
                  everything else follows from these
 
+The key that npm start prints is left out of accounts.state.
 Stop all processes of both logs first, the API and stream-gateway too. A copied topic that is not compacted must have no records in the target.
 Exit codes: 0 copied, 64 wrong usage, 75 a log or registry does not respond, a process of a log runs, or records were appended during the copy, 78 a topic of the target has records, or the log has lost its oldest records.`;
 

@@ -50,8 +50,9 @@ async function main(args: readonly string[]): Promise<void> {
       const ends = await endsOf(watched, source);
       for (const topic of topics) {
         let [reportedMs, printed] = [performance.now(), 0];
+        const own = await ownRecordsOf(topic, source, config.dataDir);
         const { copied, unreadable } = await copyTopic(topic, source, target, {
-          ...ownRecordsOf(topic),
+          copied: own.copied,
           progress(records) {
             if (performance.now() - reportedMs < PROGRESS_MS) return;
             reportedMs = performance.now();
@@ -62,7 +63,7 @@ async function main(args: readonly string[]): Promise<void> {
             if (printed <= MAX_PRINTED) print(`${topic.name}/${partition}, offset ${offset}, is left out: ${reason}`);
           },
         });
-        const left = unreadable === 0 ? '' : `, ${unreadable.toLocaleString('en')} unreadable ones left out`;
+        const left = `${own.leftOut}${unreadable === 0 ? '' : `, ${unreadable.toLocaleString('en')} unreadable ones left out`}`;
         print(`${topic.name}: ${copied.toLocaleString('en')} record${copied === 1 ? '' : 's'} copied${left}`);
       }
       await requireUnchanged(ends, watched, source);

@@ -5,10 +5,11 @@ import { displayedKeyPrefix, hashKey, isValidKeyFormat, newRawKey } from '../../
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
-import type { AccountCommand } from '../../schemas/types.gen.js';
+import type { AccountCommand, Key } from '../../schemas/types.gen.js';
 import type { Log } from '../log/port.js';
 
 const ACCOUNT_ID = 'local';
+const KEY_NAME = 'dev-key';
 
 /** The file with the ready key (mode 600). */
 export const devKeyFile = (dataDir: string) => join(dataDir, 'dev-key');
@@ -17,6 +18,13 @@ function readKey(file: string): string | null {
   if (!existsSync(file)) return null;
   const key = readFileSync(file, 'utf8').trim();
   return isValidKeyFormat(key) ? key : null;
+}
+
+/** Whether a key is a ready key: by its name or, as it can be renamed, by the file in the data directory. */
+export function isDevKey(key: Key, dataDir: string): boolean {
+  if (key.account_id !== ACCOUNT_ID) return false;
+  const own = readKey(devKeyFile(dataDir));
+  return key.name === KEY_NAME || (own !== null && key.key_hash === hashKey(own));
 }
 
 function writeKey(file: string, key: string): void {
@@ -91,7 +99,7 @@ export async function ensureDevKey(deps: {
         account_id: ACCOUNT_ID,
         key_hash: hashKey(key),
         key_prefix: displayedKeyPrefix(key),
-        name: 'dev-key',
+        name: KEY_NAME,
       },
     },
   ]);
