@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { RetryableError } from '../errors.js';
-import { type ExportArguments, formats } from './arguments.js';
+import { type ExportArguments, type ExportFormat, formats } from './arguments.js';
 import { type Dataset, datasets } from './datasets.js';
 import { indexedEndS } from './indexed-end.js';
 
@@ -61,10 +61,19 @@ async function isWholeParquet(path: string): Promise<boolean> {
     const [head, tail] = [Buffer.alloc(4), Buffer.alloc(4)];
     await file.read(head, 0, 4, 0);
     await file.read(tail, 0, 4, Math.max(0, size - 4));
-    return head.toString('latin1') === 'PAR1' && tail.toString('latin1') === 'PAR1';
+    // Both marks and the length of the footer.
+    return size >= 12 && head.toString('latin1') === 'PAR1' && tail.toString('latin1') === 'PAR1';
   } finally {
     await file.close();
   }
+}
+
+/** Whether a file of an earlier run is there; `damaged`: empty or cut, as a power failure may leave it. */
+async function earlierFile(path: string, format: ExportFormat): Promise<'none' | 'whole' | 'damaged'> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return 'none';
+  const isWhole = format === 'csv' ? found.size > 0 : await isWholeParquet(path);
+  return isWhole ? 'whole' : 'damaged';
 }
 
 export interface ExportReport {
@@ -151,7 +160,9 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
     const rows = Number(counted?.n ?? 0);
     const partial = `${path}.partial`;
     const sql = `SELECT * FROM ${view} WHERE ${within} ORDER BY ${orderBy}`;
-    await pipeline(await database.stream(sql, params, formats[options.format]), createWriteStream(partial));
+    // On the disk before it has its name: after a power failure it would be there, empty or cut.
+    const written = createWriteStream(partial, { flush: true });
+    await pipeline(await database.stream(sql, params, formats[options.format]), written);
     const isWhole = options.format === 'csv' ? (await csvRows(partial)) === rows : await isWholeParquet(partial);
     if (!isWhole) {
       await rm(partial);
@@ -166,12 +177,13 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
     const path = join(options.out, file.name);
     const label = `${String(index + 1).padStart(String(files.length).length)}/${files.length}  ${file.name}`;
     await warnIfIncomplete(file);
-    const existing = await stat(path).catch(() => null);
-    if (existing !== null) {
+    const earlier = await earlierFile(path, options.format);
+    if (earlier === 'whole') {
       skipped += 1;
       print(`${label}  is there already`);
       continue;
     }
+    if (earlier === 'damaged') print(`${label}  is damaged and is written again`);
     const rows = await write(file, path);
     total += rows;
     print(`${label}  ${rows.toLocaleString('en')} rows`);

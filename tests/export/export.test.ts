@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { parseExportArguments } from '../../infra/export/arguments.js';
@@ -159,6 +159,39 @@ describe('export', () => {
     expect([second.files, second.skipped]).toEqual([2, 1]);
     expect(statSync(join(dir, kept)).mtimeMs).toBe(1000);
     expect(readFileSync(join(dir, removed), 'utf8')).toBe(text);
+  });
+
+  it.each(['csv', 'parquet'])('writes a %s file again that an earlier run left empty or cut', async (format) => {
+    const dir = join(out, `damaged-${format}`);
+    const args = `trades --from 2023-11-14 --to 2023-11-15 --format ${format} --out ${dir}`;
+    const { rows } = await exported(args);
+    const [name = ''] = readdirSync(dir);
+    const whole = readFileSync(join(dir, name));
+    // Of a CSV file only the end of its last row could show that it is cut.
+    const damaged = [whole.subarray(0, 0), ...(format === 'csv' ? [] : [whole.subarray(0, 4), whole.subarray(0, -1)])];
+    for (const bytes of damaged) {
+      writeFileSync(join(dir, name), bytes);
+      const again = await exported(args);
+      expect(again).toMatchObject({ files: 1, skipped: 0, rows });
+      expect(again.printed).toContain(`1/1  ${name}  is damaged and is written again`);
+      expect(readFileSync(join(dir, name)).equals(whole)).toBe(true);
+    }
+    expect((await exported(args)).printed).toContain(`1/1  ${name}  is there already`);
+  });
+
+  it('flushes a file to the disk before it has its name', async () => {
+    const dir = join(out, 'flushed');
+    const seen: string[][] = [];
+    const { fsync } = fs;
+    const spy = vi.spyOn(fs, 'fsync').mockImplementation((...call) => {
+      seen.push(readdirSync(dir));
+      fsync(...call);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await exported(`trades --from 2023-11-14 --to 2023-11-15 --out ${dir}`);
+    const written = readdirSync(dir);
+    expect(written).toHaveLength(1);
+    expect(seen).toEqual([written.map((name) => `${name}.partial`)]);
   });
 
   it.each(['csv', 'parquet'])('leaves no %s file when the result was cut off', async (format) => {
