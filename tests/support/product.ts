@@ -85,8 +85,8 @@ export interface Product {
   /** Response of `/readyz` of the admin server; rejects while the process is unreachable. */
   readyz(name: ProcessName): Promise<Readiness>;
   exited(): number | null;
-  /** Sends SIGINT; resolves with the exit code and the duration. */
-  stop(): Promise<{ code: number | null; tookMs: number }>;
+  /** Sends SIGINT; resolves with the exit code. */
+  stop(): Promise<{ code: number | null }>;
   /** Stops the product, and removes its data directory unless the test provided it. */
   dispose(): Promise<void>;
 }
@@ -199,13 +199,12 @@ export async function startProduct(
     },
     exited: () => child.exitCode,
     async stop() {
-      const started = Date.now();
       if (child.exitCode === null && child.signalCode === null) {
         const ended = new Promise((resolve) => child.once('exit', resolve));
         child.kill('SIGINT');
         await ended;
       }
-      return { code: child.exitCode, tookMs: Date.now() - started };
+      return { code: child.exitCode };
     },
     async dispose() {
       await product.stop();
