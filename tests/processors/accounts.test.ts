@@ -88,19 +88,8 @@ describe('accounts', () => {
       { 'oddstream.CreateKey': { account_id: 'a', key_hash: 'h', key_prefix: 'p', name: 'n' } },
       { id: 'key' },
     );
-    const dying = createMemoryLog({ store });
-    const crashed = processorOn({
-      ...dying,
-      async acquireOwnership(group) {
-        const ownership = await dying.acquireOwnership(group);
-        return {
-          async appendAndCommit(step) {
-            await ownership.appendAndCommit(step);
-            throw new Error('crashed');
-          },
-        };
-      },
-    });
+    const dying = createMemoryLog({ store, onStep: () => ({ error: new Error('crashed'), committed: true }) });
+    const crashed = processorOn(dying);
     await expect(crashed.run(new AbortController().signal)).rejects.toThrow('crashed');
     const running = processorOn(log).run(controller.signal);
     await commands.send(

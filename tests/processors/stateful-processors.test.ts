@@ -113,8 +113,14 @@ async function runOnce(
   interruption?: Interruption,
   logUrl = 'a',
 ): Promise<void> {
-  const memory = createMemoryLog({ store });
   let writes = 0;
+  const memory = createMemoryLog({
+    store,
+    onStep: () =>
+      crash !== undefined && writes++ === crash.dieAt
+        ? { error: new Error('crashed'), committed: crash.committed }
+        : undefined,
+  });
   let interrupting: Promise<void> | undefined;
   const log: Log = {
     ...memory,
@@ -124,16 +130,6 @@ async function runOnce(
         await interrupting;
       }
       yield* memory.read(options);
-    },
-    async acquireOwnership(group) {
-      const ownership = await memory.acquireOwnership(group);
-      return {
-        async appendAndCommit(step) {
-          if (crash === undefined || writes++ !== crash.dieAt) return ownership.appendAndCommit(step);
-          if (crash.committed) await ownership.appendAndCommit(step);
-          throw new Error('crashed');
-        },
-      };
     },
   };
   const stores = openStateStores(dir, logUrl);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Log, NewRecord } from '../../infra/log/port.js';
+import type { NewRecord } from '../../infra/log/port.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createStreamProcessor } from '../../processors/stream/processor.js';
@@ -131,22 +131,12 @@ async function storeOf(): Promise<MemoryStore> {
 
 /** Runs a processor until the end of its inputs, or until it dies at its n-th write, which is committed or not. */
 async function run(store: MemoryStore, maxBatchRecords: number, dieAt = Number.POSITIVE_INFINITY, committed = true) {
-  const memory = createMemoryLog({ store });
   const stop = new AbortController();
   let writes = 0;
-  const log: Log = {
-    ...memory,
-    async acquireOwnership(group) {
-      const ownership = await memory.acquireOwnership(group);
-      return {
-        async appendAndCommit(step) {
-          if (writes++ !== dieAt) return ownership.appendAndCommit(step);
-          if (committed) await ownership.appendAndCommit(step);
-          throw new Error('crashed');
-        },
-      };
-    },
-  };
+  const log = createMemoryLog({
+    store,
+    onStep: () => (writes++ === dieAt ? { error: new Error('crashed'), committed } : undefined),
+  });
   const processor = createStreamProcessor({
     log,
     codec,

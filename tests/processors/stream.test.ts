@@ -51,24 +51,17 @@ const streamOf = (store: MemoryStore): StreamEvent[] =>
 
 /** Runs a processor until the end of its inputs, or until it dies at its `dieAt`-th write, which is committed or not. */
 async function runOnce(store: MemoryStore, dieAt = Number.POSITIVE_INFINITY, committed = true, maxBatchRecords = 500) {
-  const memory = createMemoryLog({ store });
   const controller = new AbortController();
   let writes = 0;
   let crashed = false;
-  const log: Log = {
-    ...memory,
-    async acquireOwnership(group) {
-      const ownership = await memory.acquireOwnership(group);
-      return {
-        async appendAndCommit(step) {
-          if (writes++ !== dieAt) return ownership.appendAndCommit(step);
-          if (committed) await ownership.appendAndCommit(step);
-          crashed = true;
-          throw new Error('crashed');
-        },
-      };
+  const log = createMemoryLog({
+    store,
+    onStep: () => {
+      if (writes++ !== dieAt) return undefined;
+      crashed = true;
+      return { error: new Error('crashed'), committed };
     },
-  };
+  });
   const processor = createStreamProcessor({
     log,
     codec,

@@ -9,7 +9,7 @@ import { createDeadLetters } from '../../ingest/shared/dead-letters.js';
 import { type AnyEvent, createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { fakeDecoder, txHash } from './fake-chain.js';
-import { createMemoryLog, type MemoryLog } from './memory-log.js';
+import { createMemoryLog, type MemoryLog, type MemoryLogOptions } from './memory-log.js';
 
 export const codec = createCodec();
 
@@ -32,7 +32,7 @@ export function chainParts(log: MemoryLog) {
   };
 }
 
-export async function freshLog(options: Parameters<typeof createMemoryLog>[0] = {}): Promise<MemoryLog> {
+export async function freshLog(options: MemoryLogOptions = {}): Promise<MemoryLog> {
   const log = createMemoryLog(options);
   await log.ensureTopics(allTopics);
   return log;
