@@ -19,6 +19,7 @@ afterAll(() => engine.stop());
 const TABLES = [
   ...new Set([...fillsSink.tables, ...chainSink.tables, ...walletEventsSink.tables].map(({ name }) => name)),
   ...['fills_by_wallet', 'positions', 'positions_by_token', 'pnl_events', 'wallet_days', 'minted_by_token'],
+  ...['combo_events', 'combo_markets'],
 ];
 afterEach(async () => {
   for (const table of TABLES) await engine.client.command(`TRUNCATE TABLE ${table}`);
@@ -57,10 +58,14 @@ it.each([
       events.filter(({ kind }) => sink.kinds.has(kind)),
     );
   await insertAccounts(engine.client, activityOfBlocks(world.blocks));
-  const covered = await engine.client.query<{ combos: string; converted: string }>(
-    `SELECT countIf(bitShiftRight(token_id, 248) = 3) AS combos, countIf(action = 'CONVERT') AS converted FROM pnl_events FINAL`,
+  const combos = world.markets.filter(({ combo }) => combo).flatMap(({ tokens }) => tokens);
+  const covered = await engine.client.query<{ combos: string; realized: string; converted: string }>(
+    `SELECT countIf(bitShiftRight(token_id, 248) = 3) AS combos, countIf(has({combos:Array(String)}, toString(token_id)) AND e.realized_pnl != 0) AS realized,
+      countIf(action = 'CONVERT') AS converted FROM pnl_events AS e FINAL`,
+    { combos },
   );
   expect(Number(covered[0]?.combos)).toBeGreaterThan(20);
+  expect(Number(covered[0]?.realized)).toBeGreaterThan(20);
   expect(Number(covered[0]?.converted)).toBeGreaterThan(20);
 
   // The log of a taker order has the offered amount, part of which may be returned; the balances of the contracts are compared below instead.

@@ -1,5 +1,4 @@
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 
 /** Number of compared rows, number of rows that violate the identity, and the largest difference in base units. */
 export interface IdentityResult {
@@ -17,6 +16,8 @@ interface Identity {
 const running = (column: string) =>
   `sum(${column}) OVER (PARTITION BY wallet, token_id ORDER BY block_number, log_index, id, leg)`;
 const tokensOf = 'SELECT condition_id, token_id FROM chain_tokens FINAL';
+/** Tokens of markets: of the conditions in the logs and of the catalogue, neither of which contains combos. */
+const marketTokens = 'SELECT token_id FROM chain_tokens UNION DISTINCT SELECT token_id FROM tokens';
 /** Own orders of each wallet; counterparty rows are excluded. */
 const orders = "fills_by_wallet FINAL WHERE role = 'maker' AND wallet NOT IN (SELECT DISTINCT exchange FROM fills)";
 
@@ -68,8 +69,8 @@ const identities: readonly Identity[] = [
   {
     name: 'wallet: realized = markets + combos',
     differences: `SELECT sum(a) AS difference FROM (
-      SELECT wallet, sumIf(p.realized_pnl, ${isComboSql('p.token_id')}) + sumIf(p.realized_pnl, NOT ${isComboSql('p.token_id')}) AS a
-        FROM positions AS p FINAL GROUP BY wallet
+      SELECT wallet, p.realized_pnl AS a FROM positions AS p FINAL WHERE token_id IN (${marketTokens})
+      UNION ALL SELECT wallet, c.realized_pnl FROM combo_events AS c FINAL
       UNION ALL SELECT wallet, -sum(d.realized_pnl) FROM wallet_days AS d GROUP BY wallet
     ) GROUP BY wallet`,
   },
