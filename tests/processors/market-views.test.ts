@@ -85,7 +85,8 @@ describe('prices of tokens', () => {
     ],
   ])('come from %s', async (_name, { quotedS, price, bidAsk, tradedS }, expected) => {
     const token = next++;
-    const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+    const nowS = Math.floor(Date.now() / 1000);
+    const ago = (seconds: number) => nowS - seconds;
     await client.insertRows('token_quotes', [
       { token_id: token, price, bid: bidAsk ? 0.4 : null, ask: bidAsk ? 0.5 : null, updated_at: ago(quotedS) * 1000 },
     ]);
@@ -111,10 +112,10 @@ describe('prices of tokens', () => {
       ['newer than the fill', { bookedS: 5, over: {}, tradedS: 9, quotedS: null }, [0.725, 'clob_mid', false]],
       [
         'older than the fill but fresh',
-        { bookedS: 50, over: {}, tradedS: 1, quotedS: null },
+        { bookedS: 20, over: {}, tradedS: 1, quotedS: null },
         [0.725, 'clob_mid', false],
       ],
-      ['fresh, besides a fresh quote', { bookedS: 50, over: {}, tradedS: 1, quotedS: 1 }, [0.725, 'clob_mid', false]],
+      ['fresh, besides a fresh quote', { bookedS: 20, over: {}, tradedS: 1, quotedS: 1 }, [0.725, 'clob_mid', false]],
       [
         'of a token without any fill',
         { bookedS: 5, over: {}, tradedS: null, quotedS: null },
@@ -137,10 +138,11 @@ describe('prices of tokens', () => {
       ['of a settled token', { bookedS: 1, over: {}, tradedS: 9, quotedS: 9, settled: true }, [1, 'settlement', true]],
     ])('%s', async (_name, state, expected) => {
       const token = next++;
-      const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+      const nowS = Math.floor(Date.now() / 1000);
+      const ago = (seconds: number) => nowS - seconds;
       const bookedAt = ago(state.bookedS);
       await client.insertRows('order_books', [
-        book(token, { updated_at: bookedAt * 1000, received_at: Date.now(), ...state.over }),
+        book(token, { updated_at: bookedAt * 1000, received_at: nowS * 1000, ...state.over }),
       ]);
       if (state.tradedS !== null)
         await client.insertRows('last_prices', [
