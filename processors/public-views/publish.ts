@@ -6,7 +6,7 @@ import type { PublicView } from './spec.js';
 import { commentOf } from './views.js';
 
 /** Settings that analysts may change and that change what a statement means; within the views they have their defaults. */
-const MEANING = [
+const FIXED_SETTINGS = [
   'join_use_nulls',
   'group_by_use_nulls',
   'aggregate_functions_null_for_empty',
@@ -43,7 +43,7 @@ export function viewStatement(
     ) DEFINER = ${literal(target.definer)} SQL SECURITY DEFINER AS
     SELECT ${selected.join(',\n      ')}
     FROM ${view.from}
-    SETTINGS ${MEANING}
+    SETTINGS ${FIXED_SETTINGS}
     COMMENT ${literal(commentOf(view))}`;
 }
 

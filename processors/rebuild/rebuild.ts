@@ -13,7 +13,7 @@ import { runConcurrently } from '../run-concurrently.js';
 import { createChunkJournal } from '../sink/chunk-journal.js';
 import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { isChunkCommitted, type NewestChunk } from '../sink/committed-chunk.js';
-import { readResumePoint } from '../sink/resume-point.js';
+import { resumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
 import { requireCompleteLog } from './complete-log.js';
@@ -204,8 +204,10 @@ async function plannedEnds(
       const topic = definition.topic.name;
       const journal = createChunkJournal({ store: live, sink: definition.name, topic, partition });
       const plans = createChunkPlans({ definition, partition, log, codec, onUnreadable: () => undefined });
-      const { chunk } = await readResumePoint(plans, journal);
+      // Plans precede their rows, so plans that are read later are never behind.
+      const recorded = await journal.newest();
       const planned = await plans.newest();
+      const { chunk } = resumePoint(planned, recorded);
       ends.set(`${definition.name}/${topic}/${partition}`, {
         next: chunk === null ? 0 : chunk.lastOffset + 1,
         plannedLast: planned?.lastOffset ?? null,

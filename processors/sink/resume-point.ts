@@ -1,6 +1,6 @@
 import { FatalError } from '../../infra/errors.js';
-import type { ChunkJournal, OffsetRange } from './chunk-journal.js';
-import type { ChunkPlans, PlannedChunk } from './chunk-plans.js';
+import type { OffsetRange } from './chunk-journal.js';
+import type { PlannedChunk } from './chunk-plans.js';
 
 /** Position from which a sink resumes. */
 export interface ResumePoint {
@@ -25,14 +25,4 @@ export function resumePoint(planned: PlannedChunk | null, recorded: OffsetRange 
     );
   const consistent = knownLast === planned.lastOffset || knownLast === planned.previousLastOffset;
   return { chunk: consistent ? planned : fromTables, consistent };
-}
-
-/** Reads the resume point without taking ownership: for a caller that has ensured that no sink runs. */
-export async function readResumePoint(
-  plans: Pick<ChunkPlans, 'newest'>,
-  journal: Pick<ChunkJournal, 'newest'>,
-): Promise<ResumePoint> {
-  // Plans precede their rows, so plans that are read later are never behind.
-  const recorded = await journal.newest();
-  return resumePoint(await plans.newest(), recorded);
 }
