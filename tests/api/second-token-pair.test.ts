@@ -48,6 +48,19 @@ describe('a second token pair of a condition, by a log with the other collateral
         log_index: 0,
       };
     };
+    const redeemed = (condition: string, collateral: string): AnyEvent => ({
+      kind: 'redemption',
+      value: {
+        ...located(),
+        redeemer: wallet,
+        collateral_token: collateral,
+        condition_id: condition,
+        index_sets: [1, 2],
+        amounts: null,
+        payout: 0n,
+        source: null,
+      },
+    });
     const events = conditions.flatMap(({ oracle, question, condition, own, other }): AnyEvent[] => {
       const set = { stakeholder: wallet, condition_id: condition };
       return [
@@ -57,35 +70,10 @@ describe('a second token pair of a condition, by a log with the other collateral
         },
         { kind: 'position_split', value: { ...located(), ...set, collateral_token: own, amount: 5n * M } },
         { kind: 'position_split', value: { ...located(), ...set, collateral_token: other, amount: 1n } },
-        {
-          kind: 'redemption',
-          value: {
-            ...located(),
-            redeemer: wallet,
-            collateral_token: other,
-            condition_id: condition,
-            index_sets: [1, 2],
-            amounts: null,
-            payout: 0n,
-            source: null,
-          },
-        },
+        redeemed(condition, other),
       ];
     });
-    for (const { condition, other } of older)
-      events.push({
-        kind: 'redemption',
-        value: {
-          ...located(),
-          redeemer: wallet,
-          collateral_token: other,
-          condition_id: condition,
-          index_sets: [1, 2],
-          amounts: null,
-          payout: 0n,
-          source: null,
-        },
-      });
+    for (const { condition, other } of older) events.push(redeemed(condition, other));
     await insertFills(
       api.clickhouse,
       older.map(({ condition, own }, n) =>

@@ -129,34 +129,26 @@ it.each(Object.keys(filters))(
   },
 );
 
+const bySize = {
+  wallet: trader,
+  sort: 'size',
+  order: 'desc',
+  combos: true,
+  usesPrices: false,
+  endpoint: '/list',
+  limit: 4,
+} as const;
+
 it('createWalletPositionPages reads a page with one statement and caches it', async () => {
-  const query = {
-    wallet: trader,
-    sort: 'size',
-    order: 'desc',
-    combos: true,
-    usesPrices: false,
-    endpoint: '/list',
-    limit: 4,
-  } as const;
   const statements = async (offset: number): Promise<number> => {
     sqlTexts = [];
-    await pages.page({ ...query, selection: everything, predicate: null, offset, cursor: undefined }, 7_000);
+    await pages.page({ ...bySize, selection: everything, predicate: null, offset, cursor: undefined }, 7_000);
     return sqlTexts.filter((sql) => sql.includes('FROM positions AS p FINAL')).length;
   };
   expect([await statements(1), await statements(1), await statements(5)]).toEqual([1, 0, 1]);
 });
 
 it('createWalletPositionPages rejects cursors with values that no position has', async () => {
-  const query = {
-    wallet: trader,
-    sort: 'size',
-    order: 'desc',
-    combos: true,
-    usesPrices: false,
-    endpoint: '/list',
-    limit: 4,
-  } as const;
   const cursorOf = (value: RankValue, id: string) =>
     cursorsOf(rankCursor, { endpoint: '/list', order: 'size desc' }).write({ value, id });
   for (const cursor of [
@@ -166,7 +158,7 @@ it('createWalletPositionPages rejects cursors with values that no position has',
     cursorOf(5n, 'x'),
   ])
     await expect(
-      pages.page({ ...query, selection: everything, predicate: null, offset: 0, cursor }, 0),
+      pages.page({ ...bySize, selection: everything, predicate: null, offset: 0, cursor }, 0),
     ).rejects.toThrow('bad_parameter');
 });
 
