@@ -47,5 +47,3 @@ export function createChunkJournal(options: {
     },
   };
 }
-
-export type ChunkJournal = ReturnType<typeof createChunkJournal>;
