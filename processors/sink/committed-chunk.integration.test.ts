@@ -48,3 +48,26 @@ it('isChunkCommitted is true for exactly the newest progress that was written af
   await create('rows');
   expect(await isCommitted()).toBe(false);
 });
+
+it('isChunkCommitted is false for progress of the second in which a table was created or changed', async () => {
+  for (const table of chunk.tables) await create(table);
+  const [row] = await clickhouse.client.query<{ changed: number }>(
+    "SELECT toUnixTimestamp(max(metadata_modification_time)) AS changed FROM system.tables WHERE name IN ('rows', 'more_rows')",
+  );
+  const changedMs = Number(row?.changed) * 1000;
+  const writeAt = (ms: number) =>
+    clickhouse.client.insertRows('sink_progress', [
+      {
+        sink: chunk.sink,
+        topic: chunk.topic,
+        partition: 5,
+        next_offset: 100,
+        written_at: new Date(ms).toISOString(),
+      },
+    ]);
+  const committed = () => isChunkCommitted(clickhouse.client, { ...chunk, partition: 5 });
+  await writeAt(changedMs + 999);
+  expect(await committed()).toBe(false);
+  await writeAt(changedMs + 1_000);
+  expect(await committed()).toBe(true);
+});

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsSink } from '../../processors/fills/sink.js';
@@ -58,8 +57,6 @@ it('sinks count nothing twice after tables are restored from a backup as documen
   const restore = async () => {
     await outside.command('DROP DATABASE test SYNC');
     await outside.command("RESTORE DATABASE test FROM File('backup')");
-    // The times of tables are whole seconds.
-    await sleep(1_100);
   };
 
   await grow();
