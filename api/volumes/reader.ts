@@ -1,5 +1,17 @@
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { Tables } from '../tables/port.js';
-import { tokenVolumeSql, type VolumeRow } from './volumes.sql.js';
+import { type BuilderRow, type BuilderSort, buildersSql, tokenVolumeSql, type VolumeRow } from './volumes.sql.js';
+
+const BUILDERS_MS = 30_000;
+
+/** All builders, largest first, ties by code. */
+export async function readBuilders(
+  { tables, cache }: { tables: Tables; cache: ResponseCache },
+  sort: BuilderSort,
+): Promise<readonly BuilderRow[]> {
+  const load = () => tables.rows<BuilderRow>(buildersSql(sort));
+  return (await cache.get(`builders ${sort}`, BUILDERS_MS, load)).value;
+}
 
 /** Lifetime sums of a token; each match once. Amounts are base units. */
 export interface TokenVolume {

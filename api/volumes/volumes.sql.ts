@@ -36,14 +36,16 @@ export interface BuilderRow {
   readonly last_at: number | string;
 }
 
-/** All builders; thousands of codes are registered. */
-export const buildersSql = (): Sql => ({
+export type BuilderSort = 'trades' | 'usdc' | 'fee';
+
+/** All builders, largest first, ties by code; thousands of codes are registered. */
+export const buildersSql = (sort: BuilderSort): Sql => ({
   text: `SELECT builder, toString(sum(trades)) AS trades, toString(sum(usdc)) AS usdc, toString(sum(maker_amount)) AS maker_amount,
         toString(sum(taker_amount)) AS taker_amount, toString(sum(buy_shares)) AS buy_shares, toString(sum(sell_shares)) AS sell_shares,
         toString(sum(fee)) AS fee, toUnixTimestamp(min(first_at)) AS first_at, toUnixTimestamp(max(last_at)) AS last_at
-      FROM builder_volumes
+      FROM builder_volumes AS v
       GROUP BY builder
-      ORDER BY builder`,
+      ORDER BY sum(v.${sort}) DESC, builder`,
   params: {},
 });
 

@@ -5,16 +5,14 @@ import { sideDocs } from '../../http/field-docs.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { Readers } from '../../readers.js';
 import { exampleBuilder, exampleVolume } from '../../volumes/examples.js';
-import { readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
-import { type BuilderRow, buildersSql, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
-import { rankBuilders } from '../v3/global/builders.js';
+import { readBuilders, readTokenVolume, type TokenVolume } from '../../volumes/reader.js';
+import { type BuilderRow, type HourRow, hoursSql } from '../../volumes/volumes.sql.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
 import { amountText, FIRST_VERSION, isoTime, priceText, SOURCE, titleFields, titleOf } from './serialize.js';
 
 const source = z.literal(SOURCE);
 const decimal = z.string().meta({ description: 'Decimal text.' });
-const BUILDERS_MS = 30_000;
 const FEE_PLACES = 24;
 const MAX_HOURS = 8_784;
 const DEFAULT_HOURS = 168;
@@ -45,7 +43,7 @@ const builderFrom = (row: BuilderRow) => ({
 
 /** GET volumes of V2 and later exchanges (token, hours, builders). */
 export function createClobVolumes(readers: Readers): readonly Route[] {
-  const { tables, cache } = readers;
+  const { tables } = readers;
 
   const volume = defineRoute({
     ...common,
@@ -157,8 +155,7 @@ export function createClobVolumes(readers: Readers): readonly Route[] {
       },
     },
     async handler({ query }) {
-      const { value } = await cache.get('v3 builders', BUILDERS_MS, () => tables.rows<BuilderRow>(buildersSql()));
-      const found = rankBuilders(value, 'volume').slice(0, query.limit);
+      const found = (await readBuilders(readers, 'usdc')).slice(0, query.limit);
       return {
         body: {
           count: found.length,

@@ -6,12 +6,12 @@ import { defineRoute, notFoundResponse, type Route } from '../../../http/route.j
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import { exampleBuilder } from '../../../volumes/examples.js';
-import { type BuilderRow, buildersSql } from '../../../volumes/volumes.sql.js';
+import { readBuilders } from '../../../volumes/reader.js';
+import type { BuilderRow } from '../../../volumes/volumes.sql.js';
 import { examplePage, pageFields, pagingOf } from '../envelope.js';
 import { builderCodeParam, paging, v3, v3Route } from '../params.js';
 
 const common = { ...v3Route, tag: 'Builders' } as const;
-const BUILDERS_MS = 30_000;
 const SOURCE = 'v3.builder_fills' as const;
 const SCOPE = 'order_fills' as const;
 const SEMANTICS =
@@ -99,30 +99,12 @@ function builderFrom(row: BuilderRow, rank: number): z.input<typeof builderSchem
 }
 
 const sortColumns = { fills: 'trades', volume: 'usdc', fees: 'fee' } as const;
-type Sort = keyof typeof sortColumns;
 const sortParam = v3
   .choice('sort', ['fills', 'volume', 'fees'], 'What `rank` goes by, descending. Default fills.')
   .default('fills');
 
-const valueBy = (sort: Sort) => (row: BuilderRow) => BigInt(row[sortColumns[sort]]);
-
-/** Ranks builders by `sort`, largest first; ties by code. */
-export function rankBuilders(rows: readonly BuilderRow[], sort: Sort): BuilderRow[] {
-  const value = valueBy(sort);
-  return [...rows].sort((a, b) => {
-    const [left, right] = [value(a), value(b)];
-    if (left !== right) return left > right ? -1 : 1;
-    return a.builder < b.builder ? -1 : 1;
-  });
-}
-
 /** GET /v3/builders and /v3/builders/{code}: sums over the fills of orders that carry a builder code. */
-export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[] {
-  const load = async (sort: Sort) => {
-    const { value } = await cache.get('v3 builders', BUILDERS_MS, () => tables.rows<BuilderRow>(buildersSql()));
-    return rankBuilders(value, sort);
-  };
-
+export function createBuilderRoutes(readers: Readers): readonly Route[] {
   const list = defineRoute({
     ...common,
     path: '/v3/builders',
@@ -135,8 +117,9 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
       example: { builders: [builderFrom(exampleBuilder, 1)], ...examplePage },
     },
     async handler({ query }, context) {
-      const rows = await load(query.sort);
-      const by = { value: valueBy(query.sort), id: (row: BuilderRow) => row.builder };
+      const column = sortColumns[query.sort];
+      const rows = await readBuilders(readers, column);
+      const by = { value: (row: BuilderRow) => BigInt(row[column]), id: (row: BuilderRow) => row.builder };
       const page = rankedPage(rows, by, query, { endpoint: context.endpoint, order: query.sort });
       const builders = page.rows.map((row, index) => builderFrom(row, page.from + index + 1));
       return { body: { builders, ...pagingOf(query, page, context) } };
@@ -158,7 +141,7 @@ export function createBuilderRoutes({ tables, cache }: Readers): readonly Route[
     otherResponses: notFoundResponse('No fill carries the code.', 'builder not found'),
     async handler({ params, query }, context) {
       const code = params.code.startsWith('0x') ? params.code : `0x${params.code}`;
-      const rows = await load(query.sort);
+      const rows = await readBuilders(readers, sortColumns[query.sort]);
       const index = rows.findIndex((row) => row.builder === code);
       const row = rows[index];
       if (row === undefined) throw new ApiError({ kind: 'not_found', message: 'builder not found' });
