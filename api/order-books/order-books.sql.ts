@@ -27,11 +27,14 @@ export interface OrderBookRow {
   readonly received_at: Millis;
 }
 
-/** The book of a token with at most `depth` levels per side; no row if none was read within the last day. */
-export const orderBookSql = (token: string, depth: number): Sql => ({
-  text: `SELECT toString(token_id) AS token, condition_id, arraySlice(b.bid_prices, 1, {depth:UInt32}) AS bid_prices, arraySlice(b.bid_sizes, 1, {depth:UInt32}) AS bid_sizes,
+const levels = `arraySlice(b.bid_prices, 1, {depth:UInt32}) AS bid_prices, arraySlice(b.bid_sizes, 1, {depth:UInt32}) AS bid_sizes,
       arraySlice(b.ask_prices, 1, {depth:UInt32}) AS ask_prices, arraySlice(b.ask_sizes, 1, {depth:UInt32}) AS ask_sizes,
-      length(b.bid_prices) AS bid_count, length(b.ask_prices) AS ask_count,
+      length(b.bid_prices) AS bid_count, length(b.ask_prices) AS ask_count`;
+const noLevels = '[] AS bid_prices, [] AS bid_sizes, [] AS ask_prices, [] AS ask_sizes, 0 AS bid_count, 0 AS ask_count';
+
+/** The book of a token with at most `depth` levels per side, of which 0 reads none; no row if none was read within the last day. */
+export const orderBookSql = (token: string, depth: number): Sql => ({
+  text: `SELECT toString(token_id) AS token, condition_id, ${depth === 0 ? noLevels : levels},
       toString(best_bid) AS best_bid, toString(best_ask) AS best_ask, toString(mid) AS mid, toString(b.best_ask - b.best_bid) AS spread,
       verified, toUnixTimestamp64Milli(verified_since) AS verified_since, reason, hash, tick_size, last_trade_price, synthetic, epoch,
       toUnixTimestamp64Milli(updated_at) AS updated_at, toUnixTimestamp64Milli(received_at) AS received_at

@@ -20,7 +20,7 @@ export interface OrderBookView {
   /** Best first. */
   readonly bids: readonly BookLevel[];
   readonly asks: readonly BookLevel[];
-  /** Levels of the whole book, of which `bids` and `asks` are the best. */
+  /** Levels of the whole book, of which `bids` and `asks` are the best; 0 if no levels are read. */
   readonly bidCount: number;
   readonly askCount: number;
   readonly bestBid: string | null;
@@ -41,7 +41,7 @@ export interface OrderBookView {
   readonly receivedMs: number;
 }
 
-/** Reads a token's newest book with at most `depth` levels per side; null if none was read within the last day. */
+/** Reads a token's newest book with at most `depth` levels per side, of which 0 reads prices only; null if none was read within the last day. */
 export type OrderBookReader = (tokenId: string, depth: number) => Promise<OrderBookView | null>;
 
 const levelsOf = (prices: readonly string[], sizes: readonly string[]): readonly BookLevel[] =>

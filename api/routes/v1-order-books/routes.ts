@@ -126,7 +126,7 @@ export function createOrderBookRoutes({ titleOf }: Readers, orderBooks: OrderBoo
         example: { [field]: exampleBookPrices[field], token_id: exampleFill.token_id, ...exampleBookState },
       },
       async handler({ params: { token } }, { nowMs }) {
-        const book = await read(token, 1);
+        const book = await read(token, 0);
         return { body: { [field]: book[field], token_id: book.tokenId, ...bookStateOf(book, nowMs) } as never };
       },
     });
