@@ -116,7 +116,6 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
     },
     async handler({ query }) {
       const { limit, status, order } = query;
-      for (const by of ['market_slug', 'condition_id'] as const) await tokensOfMarket({ fills }, by, query);
       const { wallet, tag_slug: tagSlug } = query;
       // Positions of one wallet carry their tags; no token lookup is needed.
       const chosen = await fills.choose({
@@ -125,6 +124,9 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
         conditionId: query.condition_id,
         tagSlug: wallet === undefined ? tagSlug : undefined,
       });
+      // Without tokens one of the names may be unknown.
+      if (chosen?.tokenIds?.length === 0)
+        for (const by of ['market_slug', 'condition_id'] as const) await tokensOfMarket({ fills }, by, query);
       const minSize = query.min_size ?? null;
       const body = (rows: readonly PositionWithMetadata[], hasMore: boolean, ofWallet: boolean) => {
         const last = rows.at(-1);
