@@ -13,6 +13,7 @@ const sourceState = (change: Partial<SourceState>): SourceState => ({
   pending: null,
   metadata: null,
   order_books: null,
+  read_until_ms: null,
   reread: null,
   gap: null,
   phase: 'live',

@@ -121,7 +121,8 @@ async function runSources(deps: {
     const counts = createHydrationCounts();
     const statusOf = (source: string) => {
       const last = lastStatuses.get(source);
-      const initial = { gap: last?.gap ?? null, reread: last?.reread ?? null };
+      const { gap = null, reread = null, read_until_ms = null } = last ?? {};
+      const initial = { gap, reread, read_until_ms };
       const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode, initial });
       cleanups.push(() => status.close());
       return status;
@@ -193,6 +194,7 @@ async function runSources(deps: {
         metrics,
         counts,
         logger,
+        readUntilMs: statuses.catalog.current.read_until_ms,
         onReachable: (connected) => statuses.catalog.update({ connected }),
       });
       await runCatalog({ ...shared, source, counts, status: statuses.catalog });

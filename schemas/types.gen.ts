@@ -1251,6 +1251,8 @@ export interface SourceStatus {
   readonly gap: SourceBlockRange | null;
   /** state of the books (orderbook) */
   readonly order_books: OrderBookFeedState | null;
+  /** all changes of the service until then are in the log, so that a restart reads those since (catalog) */
+  readonly read_until_ms: number | null;
 }
 
 export interface ConfirmedFill {

@@ -34,10 +34,11 @@ async function onLog<T>(run: (log: Log) => Promise<T>): Promise<T> {
   }
 }
 
-it('ingest keeps the last gap and the last re-read range of a source over a restart', async () => {
+it('ingest keeps the last gap, the last re-read range and the position of a source over a restart', async () => {
   const ranges = {
     gap: { from_block: 11, to_block: 12, at_ms: 1 },
     reread: { from_block: 3, to_block: 9, at_ms: 2 },
+    read_until_ms: 3,
   };
   await onLog(async (log) => {
     await log.ensureTopics(topicsOnOneMachine);

@@ -19,6 +19,7 @@ const status = (change: Partial<SourceStatus>): SourceStatus => ({
   pending: 0,
   metadata: null,
   order_books: null,
+  read_until_ms: null,
   connected_changed_ms: NOW - 90_000,
   reread: null,
   gap: null,

@@ -25,10 +25,12 @@ export async function openCatalogSource(deps: {
   metrics: Metrics;
   counts: HydrationCounts;
   logger: Logger;
+  /** As last reported by a source; null: never. */
+  readUntilMs: number | null;
   /** Called when the service cannot be reached, also while requests are repeated, and when it can again. */
   onReachable?: (reachable: boolean) => void;
 }): Promise<CatalogSource> {
-  const { sources, imported, log, deadLetters, metrics, counts } = deps;
+  const { sources, imported, log, deadLetters, metrics, counts, readUntilMs } = deps;
   const logger = deps.logger.child({ source: 'catalog' });
   const rejectedFrom = (origin: string) => (reason: string, payload: string) => {
     deadLetters.put({ origin, stage: 'catalog.decode', reason, payload }).catch((error: unknown) => {
@@ -41,7 +43,7 @@ export async function openCatalogSource(deps: {
     return createRecordedCatalogSource({
       recording: imported === null ? deps.recording() : importedCatalog(imported),
       liveMarkets: deps.liveMarkets,
-      lastWrittenMs,
+      lastWrittenMs: lastWrittenMs === null ? null : Math.min(lastWrittenMs, readUntilMs ?? lastWrittenMs),
       historyOnly: imported !== null || sources.recordedHistoryOnly,
       onRejected: rejectedFrom('catalog-recorded'),
     });
@@ -59,6 +61,7 @@ export async function openCatalogSource(deps: {
     metrics,
     counts,
     lastWrittenMs,
+    readUntilMs,
     onRejected: rejectedFrom('gamma'),
   });
 }

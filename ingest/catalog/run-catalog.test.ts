@@ -47,6 +47,7 @@ function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['
         Object.assign(facts, change);
       },
       updateDeferred: (change) => void Object.assign(facts, change),
+      flush: async () => undefined,
     },
     metrics: createMetrics({ process: 'test', defaults: false }),
     counts: createHydrationCounts(),

@@ -21,7 +21,7 @@ export async function runCatalog(deps: {
   log: SourceLog;
   codec: Codec;
   deadLetters: DeadLetters;
-  status: Pick<SourceStatusWriter, 'update' | 'updateDeferred'>;
+  status: Pick<SourceStatusWriter, 'update' | 'updateDeferred' | 'flush'>;
   metrics: Metrics;
   counts: HydrationCounts;
   logger: Logger;
@@ -79,6 +79,12 @@ export async function runCatalog(deps: {
       connection = update.detail;
       status.update({ connected: update.connected, shift_days: source.shiftDays });
       updateDetail();
+      return 0;
+    }
+    if (update.type === 'read_until') {
+      status.updateDeferred({ read_until_ms: update.ms });
+      // The first one is durable before the rows after it.
+      await status.flush();
       return 0;
     }
     lastDelivery.set(nowMs());

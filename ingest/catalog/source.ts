@@ -9,7 +9,9 @@ export type CatalogRow = { [K in CatalogKind]: { readonly kind: K; readonly valu
 /** One update of a source. */
 export type CatalogUpdate =
   | { readonly type: 'rows'; readonly rows: readonly CatalogRow[] }
-  | { readonly type: 'connected'; readonly connected: boolean; readonly detail: string };
+  | { readonly type: 'connected'; readonly connected: boolean; readonly detail: string }
+  /** All changes until then, Unix ms, are in the rows before this update or in the log: a restart continues from there. */
+  | { readonly type: 'read_until'; readonly ms: number };
 
 export interface CatalogSource {
   readonly mode: 'live' | 'recorded';

@@ -49,6 +49,7 @@ export function createSourceStatus(deps: {
     reread: null,
     gap: null,
     order_books: null,
+    read_until_ms: null,
     ...deps.initial,
   };
   let connectedChangedMs = now();

@@ -51,6 +51,7 @@ const status = (over: Partial<SourceStatus>): Buffer =>
     pending: null,
     metadata: null,
     order_books: null,
+    read_until_ms: null,
     reread: null,
     gap: null,
     connected_changed_ms: null,

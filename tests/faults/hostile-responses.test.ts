@@ -189,7 +189,7 @@ describe('catalog client and source', () => {
     for await (const update of sourceOf((why) => rejected.push(why)).load(never)) {
       if (update.type === 'rows')
         for (const row of update.rows) rows.push(codec.decode(codec.encode(row.kind, row.value)));
-      else if (!update.connected) {
+      else if (update.type === 'connected' && !update.connected) {
         failed = true;
         gammaProxy.change = null;
       }

@@ -145,6 +145,7 @@ export function describeCopyPnl(
           pending: null,
           metadata: null,
           order_books: null,
+          read_until_ms: null,
           connected_changed_ms: null,
           reread: null,
           gap: null,

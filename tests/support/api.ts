@@ -308,6 +308,7 @@ export async function startApi(options: {
         pending: null,
         metadata: null,
         order_books: null,
+        read_until_ms: null,
         connected_changed_ms: null,
         reread: null,
         gap: null,

@@ -24,7 +24,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-function setUp(lastWrittenMs: number | null) {
+function setUp(lastWrittenMs: number | null, readUntilMs: number | null = null) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const logger = silentLogger();
   const client = createGammaClient({ baseUrl: server.url, logger, metrics, perSecond: 1000, burst: 1000 });
@@ -36,14 +36,21 @@ function setUp(lastWrittenMs: number | null) {
     onRejected: (reason) => expect.fail(reason),
     nowMs: () => nowMs,
     lastWrittenMs,
+    readUntilMs,
     times: { upDownPollMs: 5, updatedPollMs: 0, reloadMs: HOUR_MS, retryDelayMs: 5 },
   });
+  let readUntil: number | null = null;
   return {
     async load() {
       const rows: CatalogRow[] = [];
-      for await (const update of source.load(stop.signal)) if (update.type === 'rows') rows.push(...update.rows);
+      for await (const update of source.load(stop.signal)) {
+        if (update.type === 'rows') rows.push(...update.rows);
+        if (update.type === 'read_until') readUntil = update.ms;
+      }
       return rows;
     },
+    /** As last reported by a load. */
+    readUntil: () => readUntil,
     /** Runs the increments until `stop`; the rows so far, the requests so far, and the changes of the connection. */
     live() {
       const rows: CatalogRow[] = [];
@@ -52,7 +59,7 @@ function setUp(lastWrittenMs: number | null) {
       const done = (async () => {
         for await (const update of source.live(stop.signal))
           if (update.type === 'rows') rows.push(...update.rows);
-          else states.push(update.connected);
+          else if (update.type === 'connected') states.push(update.connected);
       })();
       const requested = (part: string) => server.requests.slice(from).filter((one) => one.includes(part)).length;
       const rounds = async () => {
@@ -110,6 +117,18 @@ describe('updated events', () => {
     server.events = closedLongAgo(250);
     const rows = await setUp(START_MS - 49.5 * HOUR_MS).load();
     expect(rows.map(rowKey)).toContain('event:251');
+  });
+
+  it('that are more than can be read are read after a restart before the next full load', async () => {
+    server.events = closedLongAgo(500);
+    server.maxRows = 1;
+    const first = setUp(START_MS - 72 * HOUR_MS);
+    expect((await first.load()).map(rowKey)).not.toContain('event:501');
+    server.maxRows = Number.POSITIVE_INFINITY;
+    const second = setUp(START_MS, first.readUntil());
+    expect((await second.load()).map(rowKey)).toContain('event:501');
+    const third = setUp(START_MS, second.readUntil());
+    expect((await third.load()).map(rowKey)).not.toContain('event:501');
   });
 
   it.each([

@@ -109,7 +109,7 @@ describe('full load', () => {
     const rows: CatalogRow[] = [];
     for await (const update of source.load(stop.signal)) {
       if (update.type === 'connected') states.push(update.connected);
-      else rows.push(...update.rows);
+      if (update.type === 'rows') rows.push(...update.rows);
     }
     expect(rows.filter((row) => row.kind === 'catalog_event').map(rowKey)).toEqual(['event:1', 'event:93763487']);
     expect(rejected).toEqual(['event: slug is missing', 'market of event 93763487: outcomes is not JSON']);

@@ -29,6 +29,8 @@ export interface GammaOptions {
   readonly findPerSecond?: number;
   /** Time of the newest catalogue record of the log, Unix ms; null for an empty log. */
   readonly lastWrittenMs?: number | null;
+  /** `read_until` as last reported, Unix ms; null: never. */
+  readonly readUntilMs?: number | null;
   readonly nowMs?: () => number;
 }
 
@@ -61,7 +63,7 @@ const SLUGS_PER_REQUEST = 20;
 const MAX_UPDATED_PAGES = 500;
 /** An update may become visible shortly after its `updatedAt` time. */
 const OVERLAP_MS = 60_000;
-/** Time before the newest record of the log from which a restart reads updated events: their requests may have failed while others succeeded. */
+/** Time before the newest record of the log, or before the first load, since which updated events are read if nothing else is known: their requests may have failed while others succeeded. */
 const RESUME_OVERLAP_MS = 3_600_000;
 
 /**
@@ -69,7 +71,7 @@ const RESUME_OVERLAP_MS = 3_600_000;
  * current short-form windows by their computed slugs, and events updated since the last request.
  */
 export function createGammaSource(options: GammaOptions): CatalogSource {
-  const { client, logger, metrics, onRejected, lastWrittenMs = null, nowMs = Date.now } = options;
+  const { client, logger, metrics, onRejected, lastWrittenMs = null, readUntilMs = null, nowMs = Date.now } = options;
   const { counts = createHydrationCounts() } = options;
   const times = { ...defaults, ...options.times };
   const skipped = metrics.counter(
@@ -81,7 +83,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
   /** Lists whose last reading failed. */
   const unreadLists = new Set<List>();
   /** All updates until then are known, but for those after `unreadSinceMs`; Unix ms, 0: none. */
-  let updatedUntilMs = lastWrittenMs === null ? 0 : Math.min(lastWrittenMs - RESUME_OVERLAP_MS, nowMs());
+  let updatedUntilMs = lastWrittenMs === null ? 0 : Math.min(readUntilMs ?? lastWrittenMs - RESUME_OVERLAP_MS, nowMs());
   /** Updates after this time may be unread because the list was longer than can be read; Unix ms. */
   let unreadSinceMs: number | null = null;
   let connected: boolean | null = null;
@@ -145,9 +147,12 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     ];
     for (const query of queries) for await (const page of eventPages(query, signal)) yield reading.page(page);
     // Events that were closed longer ago are found by their updates only.
-    if (updatedUntilMs === 0) reading.end();
+    if (updatedUntilMs !== 0) return;
+    reading.end();
+    yield readUntil();
   }
 
+  const readUntil = (): CatalogUpdate => ({ type: 'read_until', ms: unreadSinceMs ?? updatedUntilMs });
   const changedSinceMs = () => Math.max(0, updatedUntilMs - OVERLAP_MS);
 
   async function* shortForms(signal: AbortSignal): AsyncGenerator<CatalogUpdate> {
@@ -193,6 +198,7 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
       logger.warn({ sinceMs }, 'the list of updated events is too long: its rest is read after the next full load');
       unreadSinceMs = Math.min(sinceMs, unreadSinceMs ?? sinceMs);
     } else if (unreadSinceMs !== null && sinceMs <= unreadSinceMs) unreadSinceMs = null;
+    yield readUntil();
   }
 
   /**
@@ -237,6 +243,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
     totalMarkets: null,
     find,
     async *load(signal) {
+      // Before the first row: a restart cannot tell by the newest record of the log what was read.
+      yield updatedUntilMs > 0 ? readUntil() : { type: 'read_until', ms: nowMs() - RESUME_OVERLAP_MS };
       while (!signal.aborted) {
         yield* readLists(lists, signal);
         // Before the full load, whose records would be the newest ones for a restart.

@@ -154,6 +154,29 @@ describe('live', () => {
 });
 
 describe('restart', () => {
+  it('reports what a restart need not read again after the load, and after each change', async () => {
+    let clock = now;
+    const source = sourceAt(() => clock, { lastWrittenMs: now - DAY });
+    const loading: CatalogUpdate[] = [];
+    for await (const update of source.load(new AbortController().signal)) loading.push(update);
+    expect([loading.at(0), loading.at(-1)]).toEqual([
+      { type: 'read_until', ms: now - DAY },
+      { type: 'read_until', ms: now },
+    ]);
+    expect(loading.filter(({ type }) => type === 'read_until')).toHaveLength(2);
+
+    clock += HOUR;
+    const stop = new AbortController();
+    const types: CatalogUpdate['type'][] = [];
+    for await (const update of source.live(stop.signal)) {
+      types.push(update.type);
+      if (update.type !== 'read_until') continue;
+      expect(update.ms).toBe(now + HOUR);
+      stop.abort();
+    }
+    expect(types).toEqual(['connected', 'rows', 'read_until']);
+  });
+
   it('writes nothing at the same time', async () => {
     const log = createMemoryLog();
     await newWriter(log, now).write(await load(sourceAt(() => now)));

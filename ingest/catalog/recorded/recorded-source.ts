@@ -31,7 +31,7 @@ export function createRecordedCatalogSource(options: {
   recording: RecordedCatalog;
   /** Shifted windows, one market per window start; the chain source plays the same windows with the same ids. */
   liveMarkets?: LiveMarkets;
-  /** Time of the newest catalog record in the log, Unix ms: windows open then may have ended since. null for an empty log. */
+  /** Time until which the log has all changes, Unix ms: windows open then may have ended since. null for an empty log. */
   lastWrittenMs: number | null;
   /** true: recorded times only, without shifted windows. */
   historyOnly?: boolean;
@@ -83,6 +83,7 @@ export function createRecordedCatalogSource(options: {
     totalMarkets: recording.markets.length + existing.length,
 
     async *load(signal) {
+      yield { type: 'read_until', ms: lastWrittenMs ?? startMs };
       for (const market of windows) schedule.add(market, startMs);
       for (const markets of [recording.markets, existing]) {
         for (const group of groupsByEvent(markets)) {
@@ -90,6 +91,7 @@ export function createRecordedCatalogSource(options: {
           yield { type: 'rows', rows: rowsOf(group, startMs) };
         }
       }
+      yield { type: 'read_until', ms: startMs };
     },
 
     async *live(signal): AsyncGenerator<CatalogUpdate> {
@@ -108,7 +110,10 @@ export function createRecordedCatalogSource(options: {
           for (const market of fresh) schedule.add(market, Math.min(now, (market.createdS ?? 0) * 1000 - 1));
         }
         const due = schedule.due(now);
-        if (due.length > 0) yield { type: 'rows', rows: rowsOf(due, now) };
+        if (due.length > 0) {
+          yield { type: 'rows', rows: rowsOf(due, now) };
+          yield { type: 'read_until', ms: now };
+        }
         await pause(Math.min(pollMs, Math.max(1, (schedule.nextMs() ?? now + pollMs) - now)), signal);
       }
     },
