@@ -14,6 +14,7 @@ const sourceState = (change: Partial<SourceState>): SourceState => ({
   metadata: null,
   order_books: null,
   read_until_ms: null,
+  rereading: null,
   reread: null,
   gap: null,
   phase: 'live',

@@ -121,8 +121,8 @@ async function runSources(deps: {
     const counts = createHydrationCounts();
     const statusOf = (source: string) => {
       const last = lastStatuses.get(source);
-      const { gap = null, reread = null, read_until_ms = null } = last ?? {};
-      const initial = { gap, reread, read_until_ms };
+      const { gap = null, reread = null, rereading = null, read_until_ms = null } = last ?? {};
+      const initial = { gap, reread, rereading, read_until_ms };
       const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode, initial });
       cleanups.push(() => status.close());
       return status;

@@ -1253,6 +1253,8 @@ export interface SourceStatus {
   readonly order_books: OrderBookFeedState | null;
   /** all changes of the service until then are in the log, so that a restart reads those since (catalog) */
   readonly read_until_ms: number | null;
+  /** range that is being read after the fact: it becomes `reread`, after a crash at the next start (chain) */
+  readonly rereading: SourceBlockRange | null;
 }
 
 export interface ConfirmedFill {

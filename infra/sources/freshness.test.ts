@@ -20,6 +20,7 @@ const status = (change: Partial<SourceStatus>): SourceStatus => ({
   metadata: null,
   order_books: null,
   read_until_ms: null,
+  rereading: null,
   connected_changed_ms: NOW - 90_000,
   reread: null,
   gap: null,

@@ -5,6 +5,14 @@ import type { ChainSource, SourceBlock } from './source.js';
 
 const GAP_CHUNK = 16;
 
+/** Reports ranges of blocks that were missed live and are read after the fact; both ends inclusive. */
+export interface RereadReport {
+  /** Awaited before the first block of the range is written: a process that is killed before `end` reports what it wrote at its next start. */
+  begin(fromBlock: number, toBlock: number): Promise<void>;
+  /** The blocks up to `toBlock` are written; none if it is less than `fromBlock`. */
+  end(fromBlock: number, toBlock: number): void;
+}
+
 /**
  * Returns a function that writes the missing blocks below a new head if they are too many to be read by parent hash, and reports the range that it wrote, also when
  * it fails. A gap that is too wide, or whose first block is known from chain.final only, is reported and stays open.
@@ -16,7 +24,7 @@ export function createGapFill(deps: {
   advance: (block: SourceBlock) => Promise<unknown>;
   maxParentFetchBlocks: number;
   maxGapBlocks: number;
-  onReread?: (fromBlock: number, toBlock: number) => void;
+  reread: RereadReport;
   /** Awaited before the block after the gap is written. */
   onGap?: (fromBlock: number, toBlock: number) => Promise<void> | void;
   metrics: Pick<ChainMetrics, 'skippedBlocks'>;
@@ -54,12 +62,12 @@ export function createGapFill(deps: {
       return;
     }
     logger.info({ after: tip.number, head: head.number }, 'filling a gap in chain.head');
+    await deps.reread.begin(tip.number + 1, head.number - 1);
     try {
       await fill(tip.number, head);
     } finally {
       // The node may lack some of the blocks.
-      const reached = state.tip()?.number ?? 0;
-      if (reached > tip.number) deps.onReread?.(tip.number + 1, reached);
+      deps.reread.end(tip.number + 1, state.tip()?.number ?? 0);
     }
   };
 }

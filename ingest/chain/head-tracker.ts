@@ -11,7 +11,7 @@ import type { EncodeBlock } from './block-records.js';
 import type { ChainMetrics } from './chain-metrics.js';
 import type { ChainDecoder } from './decoder.js';
 import { createForkPath } from './fork-path.js';
-import { createGapFill } from './head-gap.js';
+import { createGapFill, type RereadReport } from './head-gap.js';
 import {
   type HeadRecord,
   retractRecord,
@@ -94,8 +94,7 @@ export function createHeadTracker(deps: {
   onUnreadable: OnUnreadable;
   /** Called with the number of pending settlements whenever it may have changed. */
   onPendingCount?: (count: number) => void;
-  /** Called when blocks that were missed live have been read after the fact; both ends inclusive. */
-  onReread?: (fromBlock: number, toBlock: number) => void;
+  reread: RereadReport;
   /** Called when chain.head skips blocks, and awaited before the block after them is written; both ends inclusive. */
   onGap?: (fromBlock: number, toBlock: number) => Promise<void> | void;
   now?: () => number;
@@ -184,7 +183,7 @@ export function createHeadTracker(deps: {
 
   const pathTo = createForkPath({ source, state, signal, retryDelayMs: options.retryDelayMs });
 
-  const advance = async (block: SourceBlock, seenAtMs: number): Promise<boolean> => {
+  const advance = async (block: SourceBlock, seenAtMs: number, reread: RereadReport | null): Promise<boolean> => {
     if (state.byHash(block.hash) !== undefined) return true;
     // Below the whole tail: the node lags or was reset, so the block is ignored.
     if (block.number < (state.lowest()?.number ?? 0)) return false;
@@ -200,19 +199,22 @@ export function createHeadTracker(deps: {
       );
     }
     const replaced = tip !== undefined && tip.number >= firstOrphan;
+    const missed = { from: path[0]!.number, to: block.number - 1 };
+    const report = tip !== undefined && path.length > MIN_REREAD_BLOCKS ? reread : null;
+    if (report !== null) await report.begin(missed.from, missed.to);
     if (replaced || (open !== null && open.hash !== path[0]!.hash)) retract(firstOrphan);
     for (const next of path) await emit(next, seenAtMs);
-    if (tip !== undefined && path.length > MIN_REREAD_BLOCKS) deps.onReread?.(path[0]!.number, block.number - 1);
+    report?.end(missed.from, missed.to);
     return true;
   };
 
   const fillGap = createGapFill({
     source,
     state,
-    advance: (block) => advance(block, now()),
+    advance: (block) => advance(block, now(), null),
     maxParentFetchBlocks: options.maxParentFetchBlocks,
     maxGapBlocks: options.maxGapBlocks,
-    onReread: deps.onReread,
+    reread: deps.reread,
     onGap: deps.onGap,
     metrics,
     logger,
@@ -223,7 +225,7 @@ export function createHeadTracker(deps: {
     await fillGap(block, missingAfter);
     missingAfter = null;
     if (signal.aborted) return;
-    if (await advance(block, seenAtMs)) abandoned = 0;
+    if (await advance(block, seenAtMs, deps.reread)) abandoned = 0;
     else {
       abandoned += 1;
       metrics.abandonedHeads.inc();

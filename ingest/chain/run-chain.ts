@@ -11,6 +11,7 @@ import { createBlockEncoder } from './block-records.js';
 import { createChainMetrics } from './chain-metrics.js';
 import type { ChainDecoder } from './decoder.js';
 import { createFinalWriter } from './final-writer.js';
+import type { RereadReport } from './head-gap.js';
 import { createHeadTracker, type HeadTrackerOptions } from './head-tracker.js';
 import type { ChainSource } from './source.js';
 
@@ -46,6 +47,19 @@ export async function runChain(deps: {
   const onUnreadable = createOnUnreadable({ metrics: deps.metrics, logger });
   const shared = { log, codec, encodeBlock, cache, deadLetters, metrics, logger, origin, onUnreadable };
   const onPendingCount = (pending: number) => status.updateDeferred({ pending });
+  const reread: RereadReport = {
+    begin(from_block, to_block) {
+      status.updateDeferred({ rereading: { from_block, to_block, at_ms: now() } });
+      return status.flush();
+    },
+    end(from_block, to_block) {
+      const last = status.current.reread;
+      // The rest of a range whose reading failed or was interrupted.
+      const first = last !== null && last.to_block + 1 === from_block ? last.from_block : from_block;
+      const range = to_block < from_block ? last : { from_block: first, to_block, at_ms: now() };
+      status.update({ reread: range, rereading: null });
+    },
+  };
   const tracker = createHeadTracker({
     ...shared,
     source,
@@ -53,7 +67,7 @@ export async function runChain(deps: {
     signal,
     now,
     onPendingCount,
-    onReread: (from_block, to_block) => status.update({ reread: { from_block, to_block, at_ms: now() } }),
+    reread,
     onGap: (from_block, to_block) => {
       status.update({ gap: { from_block, to_block, at_ms: now() } });
       // A restart after the next block would not find the gap again.
@@ -78,6 +92,9 @@ export async function runChain(deps: {
     phase: 'history',
   });
   await tracker.recover();
+  const interrupted = status.current.rereading;
+  if (interrupted !== null)
+    reread.end(interrupted.from_block, Math.min(interrupted.to_block, tracker.head ?? Number.NEGATIVE_INFINITY));
   status.update({ head: tracker.head });
 
   const live = async () => {

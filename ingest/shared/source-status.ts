@@ -50,6 +50,7 @@ export function createSourceStatus(deps: {
     gap: null,
     order_books: null,
     read_until_ms: null,
+    rereading: null,
     ...deps.initial,
   };
   let connectedChangedMs = now();

@@ -52,6 +52,7 @@ const status = (over: Partial<SourceStatus>): Buffer =>
     metadata: null,
     order_books: null,
     read_until_ms: null,
+    rereading: null,
     reread: null,
     gap: null,
     connected_changed_ms: null,

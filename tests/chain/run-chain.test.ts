@@ -3,11 +3,11 @@ import { RetryableError } from '../../infra/errors.js';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
-import { createSourceStatus } from '../../ingest/shared/source-status.js';
-import { topics } from '../../schemas/topics.js';
+import { createSourceStatus, type SourceState } from '../../ingest/shared/source-status.js';
+import { allTopics, topics } from '../../schemas/topics.js';
 import { chainParts, codec, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { createFakeSource, FakeNode } from '../support/fake-chain.js';
-import type { MemoryLog } from '../support/memory-log.js';
+import { createMemoryLog, createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await yieldToEventLoop();
@@ -17,10 +17,12 @@ function running(
   log: MemoryLog,
   source: ReturnType<typeof createFakeSource>['source'],
   headOptions: Partial<HeadTrackerOptions> = {},
+  initial: Partial<SourceState> = {},
 ) {
   const parts = chainParts(log);
   const stop = new AbortController();
-  const status = createSourceStatus({ log, codec, logger: parts.logger, source: 'chain', mode: source.mode });
+  const { logger } = parts;
+  const status = createSourceStatus({ log, codec, logger, source: 'chain', mode: source.mode, initial });
   const done = runChain({ ...parts, metrics: parts.registry, source, status, signal: stop.signal, headOptions });
   done.catch(() => undefined);
   return { done, stop, status };
@@ -92,6 +94,64 @@ describe('chain ingest', () => {
     again.stop.abort();
     await again.done;
     expect(reduceHead(log).map(({ number }) => number)).toEqual(Array.from({ length: 71 }, (_, index) => index + 3));
+  });
+
+  it.each([
+    ['in the middle of a gap that is filled by number', { maxParentFetchBlocks: 4 }, 40],
+    ['after the last block of a gap that is filled by number', { maxParentFetchBlocks: 4 }, 73],
+    ['in the middle of a gap that is filled by parent hash', { maxParentFetchBlocks: 100 }, 40],
+    ['after the last block of a gap that is filled by parent hash', { maxParentFetchBlocks: 100 }, 73],
+  ])('reports all blocks that were read after the fact, also when it was killed %s', async (_, options, killAt) => {
+    const store = createMemoryStore();
+    const before = createMemoryLog({ store });
+    await before.ensureTopics(allTopics);
+    const node = new FakeNode(3);
+    const first = createFakeSource(node);
+    const run = running(before, first.source, options);
+    first.send({ type: 'head', block: node.tip, seenAtMs: 1 });
+    await until(() => kinds(before, topics.chainHead.name).includes('block'));
+    run.stop.abort();
+    await run.done;
+    await run.status.close();
+
+    // More records in a block than may be in flight: blocks are appended one by one.
+    const trades = Array.from({ length: 2_001 }, (_, n) => ({ tx: n }));
+    for (let number = 3; number <= 73; number += 1) node.mine(number === killAt - 1 ? trades : []);
+    let killed = false;
+    const killedLog = createMemoryLog({
+      store,
+      onAppend(topic, records) {
+        if (topic !== topics.chainHead.name) return undefined;
+        const isDue = records.some(({ value }) => {
+          const event = codec.decode(value!);
+          return event.kind === 'block' && event.value.block_number === killAt;
+        });
+        if (isDue) killedLog.crash();
+        killed ||= isDue;
+        return undefined;
+      },
+    });
+    const second = createFakeSource(node);
+    running(killedLog, second.source, options).done.catch(() => undefined);
+    second.send({ type: 'head', block: node.tip, seenAtMs: 2 });
+    await until(() => killed);
+    expect(reduceHead(before).at(-1)?.number).toBe(killAt - 1);
+
+    const log = createMemoryLog({ store });
+    const last = eventsOf(log, topics.sources.name).at(-1);
+    if (last?.kind !== 'source_status') throw new Error('no status');
+    const { reread, rereading } = last.value;
+    const third = createFakeSource(node);
+    const again = running(log, third.source, options, { reread, rereading });
+    third.send({ type: 'head', block: node.tip, seenAtMs: 3 });
+    await until(() => reduceHead(log).at(-1)?.number === 73);
+    again.stop.abort();
+    await again.done;
+    await again.status.close();
+    expect(eventsOf(log, topics.sources.name).at(-1)?.value).toMatchObject({
+      reread: { from_block: 3, to_block: 72 },
+      rereading: null,
+    });
   });
 
   it('makes the status of a gap durable before it writes the block after the gap', async () => {

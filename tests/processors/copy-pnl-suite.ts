@@ -146,6 +146,7 @@ export function describeCopyPnl(
           metadata: null,
           order_books: null,
           read_until_ms: null,
+          rereading: null,
           connected_changed_ms: null,
           reread: null,
           gap: null,

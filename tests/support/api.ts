@@ -309,6 +309,7 @@ export async function startApi(options: {
         metadata: null,
         order_books: null,
         read_until_ms: null,
+        rereading: null,
         connected_changed_ms: null,
         reread: null,
         gap: null,

@@ -20,7 +20,12 @@ export async function tracking(
     source: { blockByHash: node.byHash, blockByNumber: node.byNumber },
     signal: stop.signal,
     now,
-    onReread: (from, to) => ranges.push(['reread', from, to]),
+    reread: {
+      begin: async () => undefined,
+      end(from, to) {
+        if (to >= from) ranges.push(['reread', from, to]);
+      },
+    },
     onGap: (from, to) => void ranges.push(['gap', from, to]),
     options: { retryDelayMs: 1, ...options },
   });

@@ -65,6 +65,7 @@ async function writeHead(
     source,
     signal,
     now: clock.nowMs,
+    reread: { begin: async () => undefined, end: () => undefined },
   });
   await tracker.recover();
   for await (const event of source.live(signal)) {
