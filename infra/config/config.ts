@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { FatalError } from '../errors.js';
 import { type BillingConfig, billingOf, redactBilling } from './billing-config.js';
 import { environment, type ParsedEnvironment } from './environment.js';
+import { type KafkaConfig, kafkaOf } from './kafka-config.js';
 import { type SchemaRegistryConfig, schemaRegistryOf } from './schema-registry-config.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
@@ -21,6 +22,7 @@ export interface Config {
   readonly logLevel: string;
   /** `lmdb:<dir>` or `kafka://host:port`. */
   readonly logUrl: string;
+  readonly kafka: KafkaConfig;
   /** Complete UTC days for which raw history is kept; null: without limit. */
   readonly rawHistoryDays: number | null;
   /** undefined: the ids of schemas/registry.lock.json. */
@@ -171,6 +173,7 @@ export function loadConfig(env: Environment = process.env): Config {
     addressSecret: e.ADDRESS_SECRET,
     logLevel: e.LOG_LEVEL,
     logUrl: e.LOG_URL ?? `lmdb:${resolve(dataDir, 'log')}`,
+    kafka: kafkaOf(e),
     rawHistoryDays: e.RAW_HISTORY_DAYS ?? null,
     schemaRegistry: schemaRegistryOf(e),
     clickhouse: {
@@ -249,6 +252,7 @@ export function redactConfig(config: Config): Config {
     ...config,
     addressSecret: config.addressSecret && '[redacted]',
     logUrl: config.logUrl.startsWith('lmdb:') ? config.logUrl : redactUrl(config.logUrl),
+    kafka: { ...config.kafka, sasl: config.kafka.sasl && { ...config.kafka.sasl, password: '[redacted]' } },
     redisUrl: config.redisUrl && redactUrl(config.redisUrl),
     schemaRegistry: registry && { ...registry, password: registry.password && '[redacted]' },
     clickhouse: {

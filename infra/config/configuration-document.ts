@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { environment, type SettingDoc, settingGroups } from './environment.js';
+import { environment } from './environment.js';
+import { type SettingDoc, settingGroups } from './setting-doc.js';
 
 /** The members of a JSON Schema that the document prints. */
 interface SettingSchema extends Partial<SettingDoc> {

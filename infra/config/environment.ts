@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { setting } from './setting-doc.js';
 import {
   flag,
   hostNames,
@@ -10,31 +11,7 @@ import {
   port,
   urlWithCredentials,
 } from './setting-types.js';
-
-/** Headings of docs/CONFIGURATION.md, in its order. */
-export const settingGroups = [
-  'General',
-  'API and event socket',
-  'Accounts',
-  'Sources',
-  'Log and schema registry',
-  'ClickHouse',
-  'SQL for analysts',
-  'Monitoring',
-] as const;
-export type SettingGroup = (typeof settingGroups)[number];
-
-/** Documentation of a variable in docs/CONFIGURATION.md. */
-export interface SettingDoc {
-  readonly group: SettingGroup;
-  readonly description: string;
-  /** Effective value when the variable is unset and the schema itself has no default. */
-  readonly unset?: string;
-}
-
-/** Type, default and documentation of one environment variable. */
-const setting = <T extends z.ZodType>(type: T, group: SettingGroup, description: string, unset?: string): T =>
-  type.meta({ group, description, unset } satisfies SettingDoc);
+import { storageSettings } from './storage-settings.js';
 
 /**
  * Every environment variable of the services, with its type, bounds, default and documentation. docs/CONFIGURATION.md is generated from this
@@ -261,80 +238,7 @@ export const environment = z.object({
     'Sources',
     'Recorded input only, rejected with `POLYGON_RPC_URL`: 1 stops after the history instead of replaying the recorded day as a live tail.',
   ),
-  LOG_URL: setting(
-    z
-      .string()
-      .regex(/^(lmdb:.+|kafka:.+)$/, 'expected lmdb:<directory> or kafka://host:port[,host:port]')
-      .optional(),
-    'Log and schema registry',
-    'Log engine: `lmdb:<dir>` on one machine, or `kafka://host:port[,host:port]`.',
-    '`lmdb:<data>/log`',
-  ),
-  RAW_HISTORY_DAYS: setting(
-    z.coerce.number().int().min(1).max(36_500).optional(),
-    'Log and schema registry',
-    'Complete UTC days for which the log keeps the chain, oracle prices, wallet activity and PnL events (`chain.final`, `oracle.ticks`, `wallet.activity`, `pnl.events`), and the table `ticks` its rows. Older records are deleted once every table has them; the other tables, positions and PnL keep all history, but can then no longer be rebuilt from the log.',
-    'all history is kept',
-  ),
-  SCHEMA_REGISTRY_URL: setting(
-    urlWithCredentials(/^https?$/, 'http(s)://host[:port][/path]').optional(),
-    'Log and schema registry',
-    'Base URL of a Confluent-compatible schema registry (Apicurio: ends in `/apis/ccompat/v7`). A log must always be used with the ids it was created with.',
-    'ids of `schemas/registry.lock.json`',
-  ),
-  SCHEMA_REGISTRY_USER: setting(
-    z.string().optional(),
-    'Log and schema registry',
-    'User name at the registry. Rejected without `SCHEMA_REGISTRY_URL`, as the password.',
-    'none',
-  ),
-  SCHEMA_REGISTRY_PASSWORD: setting(
-    z.string().optional(),
-    'Log and schema registry',
-    'Password at the registry.',
-    'none',
-  ),
-  CLICKHOUSE_URL: setting(
-    urlWithCredentials(/^https?$/, 'http(s)://host[:port]').optional(),
-    'ClickHouse',
-    'HTTP URL of an external ClickHouse server. Set: the embedded one is not started.',
-    'the embedded one',
-  ),
-  CLICKHOUSE_USER: setting(
-    z.string().optional(),
-    'ClickHouse',
-    'User that owns the tables.',
-    '`oddstream` on the embedded one, else `default`',
-  ),
-  CLICKHOUSE_PASSWORD: setting(
-    z.string().optional(),
-    'ClickHouse',
-    'Password of that user.',
-    'embedded: random, kept in `<data>/clickhouse-password`; else empty',
-  ),
-  CLICKHOUSE_DATABASE: setting(z.string().default('oddstream'), 'ClickHouse', 'Database of the internal tables.'),
-  CLICKHOUSE_CLUSTER: setting(
-    identifier.optional(),
-    'ClickHouse',
-    "Name of a cluster in the server's `remote_servers`: tables are then replicated and spread over its shards. Needs `CLICKHOUSE_URL`.",
-    'a single server',
-  ),
-  CLICKHOUSE_EMBEDDED_HOST: setting(
-    z.string().default('127.0.0.1'),
-    'ClickHouse',
-    'Address that the embedded ClickHouse binds to.',
-  ),
-  CLICKHOUSE_EMBEDDED_PORT: setting(port(8123), 'ClickHouse', 'Port of the embedded ClickHouse.'),
-  CLICKHOUSE_EMBEDDED_MEMORY_MB: setting(
-    integer(200, 1_000_000, 400),
-    'ClickHouse',
-    'Memory of its queries, merges and caches together. Analysts come on top (`ANALYST_QUERIES` x `ANALYST_MEMORY_MB`); resident memory is about 250 MB more.',
-  ),
-  COMPACTION_EVERY_S: setting(
-    integer(0, 86_400, 600),
-    'ClickHouse',
-    'Interval at which tables with many parts are merged into one part (`OPTIMIZE FINAL`). 0: never, as always in a cluster.',
-  ),
+  ...storageSettings,
   ANALYST_DATABASE: setting(identifier.default('market'), 'SQL for analysts', 'Database of the views for analysts.'),
   ANALYST_PASSWORD: setting(
     z.string().min(12, 'at least 12 characters').optional(),

@@ -21,6 +21,8 @@ export interface BrokerOptions {
   readonly quickStart?: boolean;
   /** Additional broker properties; they override the defaults. */
   readonly properties?: Readonly<Record<string, string | number | boolean>>;
+  /** Additional arguments of the tool that sets the storage up. */
+  readonly formatArguments?: readonly string[];
   /** Receives each output line of the broker (warnings and errors). */
   readonly onLine?: (line: string) => void;
 }
@@ -68,7 +70,16 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     // The tool reads an id that begins with "-" as an option. Without the top bit, the first base64url letter is one of the first 32, which excludes "-".
     id[0]! &= 0x7f;
     const clusterId = id.toString('base64url');
-    const format = [...java, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties];
+    const format = [
+      ...java,
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      clusterId,
+      '-c',
+      properties,
+      ...(options.formatArguments ?? []),
+    ];
     const formatted = await runCommand('java', format);
     if (formatted.code !== 0) throw new FatalError(`Kafka's storage could not be set up:\n${formatted.output}`);
   }
@@ -144,7 +155,7 @@ async function waitUntilReady(port: number, child: ChildProcess, ended: Broker['
 
 async function isBrokerReady(port: number): Promise<boolean> {
   try {
-    const connection = await openConnection(HOST, port, silentLogger());
+    const connection = await openConnection(HOST, port, { logger: silentLogger() });
     try {
       return (await connection.metadata('none')).brokers.length > 0;
     } finally {

@@ -40,6 +40,12 @@ describe('openLog', () => {
     await expect(open(url)).rejects.toBeInstanceOf(FatalError);
   });
 
+  it('names the settings for a user and password that LOG_URL contains, without repeating them', async () => {
+    const failed = open('kafka://user:s3cret@host:9092');
+    await expect(failed).rejects.toThrow(/KAFKA_USER and KAFKA_PASSWORD/);
+    await expect(failed).rejects.not.toThrow(/s3cret/);
+  });
+
   it('names the directory that cannot be used', async () => {
     const file = join(dir, 'file');
     writeFileSync(file, '');

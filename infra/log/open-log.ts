@@ -1,3 +1,4 @@
+import type { KafkaConfig } from '../config/kafka-config.js';
 import { FatalError } from '../errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { LogHealth } from './health.js';
@@ -8,6 +9,8 @@ export interface OpenLogOptions {
   readonly logger: Logger;
   /** Whether this process takes part in retention and compaction. Default true; latency-sensitive processes set false. */
   readonly maintenance?: boolean;
+  /** Default: connections to Kafka without TLS and user. */
+  readonly kafka?: KafkaConfig;
   /** Receives the success or failure of each attempt. */
   readonly health?: LogHealth;
 }
@@ -23,7 +26,7 @@ export const isOnOneMachine = (url: string): boolean => url.startsWith(LMDB);
  * broker responds.
  */
 export async function openLog(url: string, options: OpenLogOptions): Promise<Log> {
-  const { logger, health, maintenance = true } = options;
+  const { logger, health, kafka, maintenance = true } = options;
   if (isOnOneMachine(url)) {
     const dir = url.slice(LMDB.length);
     if (dir === '') throw new FatalError(`LOG_URL "${url}" names no directory; expected lmdb:<directory>`);
@@ -33,7 +36,7 @@ export async function openLog(url: string, options: OpenLogOptions): Promise<Log
     const brokers = brokersOf(url);
     // Loaded only for Kafka: its client has many modules.
     const { createKafkaLog } = await import('./kafka/kafka-log.js');
-    return createKafkaLog({ brokers, logger, health });
+    return createKafkaLog({ brokers, logger, health, security: kafka });
   }
   throw new FatalError(`LOG_URL "${url}" is neither lmdb:<directory> nor kafka://host:port`);
 }
@@ -43,6 +46,8 @@ function brokersOf(url: string): readonly string[] {
     .replace(/^kafka:(\/\/)?/, '')
     .replace(/\/$/, '')
     .split(',');
+  if (url.includes('@'))
+    throw new FatalError('LOG_URL contains a user or password: give them as KAFKA_USER and KAFKA_PASSWORD');
   for (const broker of brokers) {
     const [, port] = /^(?:[\w.-]+|\[[\da-fA-F:]+\]):(\d{1,5})$/.exec(broker) ?? [];
     if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {

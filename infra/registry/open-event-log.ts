@@ -100,7 +100,7 @@ const OPENING = 'Opening the log';
  * for the first time.
  */
 export async function openEventLog(
-  config: Pick<Config, 'logUrl' | 'schemaRegistry'>,
+  config: Pick<Config, 'logUrl' | 'schemaRegistry'> & Partial<Pick<Config, 'kafka'>>,
   options: OpenEventLogOptions,
 ): Promise<EventLog> {
   const { logger, metrics, signal, maintenance, healthRegistry } = options;
@@ -133,7 +133,7 @@ export async function openEventLog(
   const codec = createCodec(ids ?? undefined);
   return retry(
     async () => {
-      const opened = await openLog(config.logUrl, { logger, maintenance, health });
+      const opened = await openLog(config.logUrl, { logger, maintenance, health, kafka: config.kafka });
       const onWaiting = registry?.setWaitingReaders;
       const log =
         ids === null ? opened : createSchemaResolvingLog({ log: opened, ids, logger, metrics, signal, onWaiting });

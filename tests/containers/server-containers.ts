@@ -55,7 +55,7 @@ export async function startKafkaContainer(image: Image): Promise<KafkaContainer>
     .withStartupTimeout(START_MS)
     .start();
   await eventually('Kafka', async () => {
-    const connection = await openConnection(HOST, port, silentLogger());
+    const connection = await openConnection(HOST, port, { logger: silentLogger() });
     try {
       return (await connection.metadata('none')).brokers.length > 0;
     } finally {

@@ -18,23 +18,30 @@ export interface TestKafka {
   stop(): Promise<void>;
 }
 
+type Properties = Readonly<Record<string, string | number | boolean>>;
+
 /** A real, empty, single-node broker on a free port. */
 export async function startTestKafka({
   quickStart = true,
   dir: given,
   properties,
+  formatArguments,
 }: {
   quickStart?: boolean;
   /** Data directory; default: a temporary one, which is removed at the end. */
   dir?: string;
-  properties?: Readonly<Record<string, string | number | boolean>>;
+  properties?: Properties | ((ports: { port: number; controllerPort: number }) => Properties);
+  /** Additional arguments of the tool that sets the storage up. */
+  formatArguments?: readonly string[];
 } = {}): Promise<TestKafka> {
   const jarsDir = await ensureJars(resolve('data'));
   const dir = given ?? (await mkdtemp(join(tmpdir(), 'oddstream-kafka-')));
   const [port, controllerPort] = [await freePort(), await freePort()];
   let broker: Broker | null = null;
   const start = async () => {
-    broker = await startBroker({ dir, jarsDir, port, controllerPort, heapMb: 512, quickStart, properties });
+    const ports = { port, controllerPort };
+    const all = typeof properties === 'function' ? properties(ports) : properties;
+    broker = await startBroker({ dir, jarsDir, ...ports, heapMb: 512, quickStart, properties: all, formatArguments });
   };
   const halt = async (how: 'stop' | 'kill') => {
     await (how === 'stop' ? broker?.stop() : broker?.kill());

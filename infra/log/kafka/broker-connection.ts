@@ -1,8 +1,7 @@
-import type { Logger } from '../../telemetry/logger.js';
 import { fetchPositions, listCommittingTransactions } from './flexible-requests.js';
 import type { BrokerAddress, Configs, KafkaConnection, ProduceBatch, Transaction } from './kafka-connection.js';
 import { KafkaError } from './kafka-error.js';
-import { openBrokerClient, protocolError } from './kafkajs-client.js';
+import { type BrokerClientOptions, openBrokerClient, protocolError } from './kafkajs-client.js';
 import { WireWriter } from './wire.js';
 
 /** Time for the broker to replicate or to change topics. Below the request timeout, so that its response arrives. */
@@ -16,13 +15,17 @@ const API = { produce: 0, fetch: 1, deleteRecords: 21, incrementalAlterConfigs: 
 const RESOURCE = { topic: 2, broker: 4 } as const;
 
 /**
- * Connects to one broker. Rejects with KafkaError CONNECTION.
+ * Connects to one broker. Rejects with KafkaError as `openBrokerClient` does.
  *
  * Produce and fetch carry complete record batches (record-batch.ts); they and the requests that kafkajs lacks are encoded here and in flexible-requests.ts, all others by
  * kafkajs. Request versions are fixed. Brokers 2.5 to 4.x support all of them, except ListTransactions (3.0).
  */
-export async function openConnection(host: string, port: number, logger: Logger): Promise<KafkaConnection> {
-  const client = await openBrokerClient(host, port, logger);
+export async function openConnection(
+  host: string,
+  port: number,
+  options: BrokerClientOptions,
+): Promise<KafkaConnection> {
+  const client = await openBrokerClient(host, port, options);
   const { call, send, isOpen, close } = client;
   const broker = `${host}:${port}`;
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KafkaConfig } from '../../config/kafka-config.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { LogUnavailableError, UnknownTopicError } from '../errors.js';
 import type { LogHealth } from '../health.js';
@@ -11,6 +12,8 @@ export interface ClusterOptions {
   /** `host:port`, any brokers of the cluster; they return the addresses of the others. */
   readonly brokers: readonly string[];
   readonly logger: Logger;
+  /** Default: neither TLS nor a user. */
+  readonly security?: KafkaConfig;
   /** How long a call keeps trying while the brokers are unreachable. */
   readonly unavailableAfterMs: number;
   /** Receives every failed attempt and the next success. */
@@ -78,7 +81,7 @@ const INITIAL_DELAY_MS = 20;
 const MAX_DELAY_MS = 1_000;
 
 export function createCluster(options: ClusterOptions): Cluster {
-  const { logger, health } = options;
+  const { logger, health, security } = options;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const connections = new Map<string, Promise<KafkaConnection>>();
@@ -97,7 +100,7 @@ export function createCluster(options: ClusterOptions): Cluster {
 
   const open = async (host: string, port: number): Promise<KafkaConnection> => {
     failIfClosed();
-    const connection = await openConnection(host, port, logger);
+    const connection = await openConnection(host, port, { logger, security });
     if (closing.signal.aborted) {
       connection.close();
       failIfClosed();

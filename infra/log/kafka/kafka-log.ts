@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KafkaConfig } from '../../config/kafka-config.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { LogHealth } from '../health.js';
 import type { Log } from '../port.js';
@@ -15,6 +16,8 @@ export interface KafkaLogOptions {
   /** `host:port` of one or more brokers of the cluster. */
   readonly brokers: readonly string[];
   readonly logger: Logger;
+  /** Default: neither TLS nor a user. */
+  readonly security?: KafkaConfig;
   /**
    * How long a call retries while brokers are unreachable before it throws LogUnavailableError. Default 30 s. A following `read` that has begun
    * retries until its signal aborts.
@@ -37,8 +40,8 @@ const MIN_OFFSETS_RETENTION_MINUTES = 30 * 24 * 60;
  * within each. The brokers do retention and compaction, so `maintain` does nothing.
  */
 export async function createKafkaLog(options: KafkaLogOptions): Promise<Log> {
-  const { logger, brokers, health, unavailableAfterMs = UNAVAILABLE_AFTER_MS } = options;
-  const clusterOptions: ClusterOptions = { brokers, logger, unavailableAfterMs, health };
+  const { logger, brokers, health, security, unavailableAfterMs = UNAVAILABLE_AFTER_MS } = options;
+  const clusterOptions: ClusterOptions = { brokers, logger, security, unavailableAfterMs, health };
   const cluster = createCluster(clusterOptions);
   const reader = createReader({ cluster, logger });
   const sender = createSender({ cluster, logger, unavailableAfterMs });

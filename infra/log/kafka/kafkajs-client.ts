@@ -1,7 +1,9 @@
-import { connect } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import Connection, { type InternalLogger } from 'kafkajs/src/network/connection.js';
 import errors from 'kafkajs/src/protocol/error.js';
 import protocol from 'kafkajs/src/protocol/requests/index.js';
+import type { KafkaConfig } from '../../config/kafka-config.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { KafkaError } from './kafka-error.js';
 import { WireReader, type WireWriter } from './wire.js';
@@ -9,6 +11,12 @@ import { WireReader, type WireWriter } from './wire.js';
 const CLIENT_ID = 'oddstream';
 const REQUEST_TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface BrokerClientOptions {
+  readonly logger: Logger;
+  /** Default: neither TLS nor a user. */
+  readonly security?: KafkaConfig;
+}
 
 /** Sends single requests over one connection. Every call rejects with KafkaError. */
 export interface BrokerClient {
@@ -29,15 +37,21 @@ export interface BrokerClient {
 }
 
 /**
- * Connects to one broker. Rejects with KafkaError CONNECTION.
+ * Connects to one broker. Rejects with KafkaError: SASL_AUTHENTICATION_FAILED or UNSUPPORTED_SASL_MECHANISM when the broker rejects the user,
+ * CONNECTION otherwise.
  *
- * This is the only file that uses kafkajs: its connections (framing, correlation, timeouts) and its codecs of coordination requests.
+ * This is the only file that uses kafkajs: its connections (framing, correlation, timeouts, SASL) and its codecs of coordination requests.
  *
  * Not used of kafkajs 2.2.4: its consumer reads only as a member of a group, and its fetch decoder drops batches without
  * records, so that a reader of a compacted topic requests the same offset forever; its producer's retry omits partitions whose leader
  * moved to a broker that has already responded; its transaction cannot repeat a commit whose response was lost.
  */
-export async function openBrokerClient(host: string, port: number, logger: Logger): Promise<BrokerClient> {
+export async function openBrokerClient(
+  host: string,
+  port: number,
+  { logger, security }: BrokerClientOptions,
+): Promise<BrokerClient> {
+  const sasl = security?.sasl;
   const connection = new Connection({
     host,
     port,
@@ -45,8 +59,12 @@ export async function openBrokerClient(host: string, port: number, logger: Logge
     logger: internalLogger(logger),
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: CONNECT_TIMEOUT_MS,
-    socketFactory: ({ onConnect, ...address }) => connect({ ...address, noDelay: true, keepAlive: true }, onConnect),
+    // kafkajs completes the options in place.
+    sasl: sasl === undefined ? null : { mechanism: sasl.mechanism, username: sasl.user, password: sasl.password },
+    socketFactory: ({ onConnect }) => openSocket({ host, port, tls: security?.tls ?? false, onConnect }),
   });
+  connection.setVersions(SASL_VERSIONS);
+  connection.setSupportAuthenticationProtocol(true);
   // kafkajs sets a timer with a negative delay after every response; the timer is needed only while requests are queued.
   const schedule = connection.requestQueue.scheduleCheckPendingRequests.bind(connection.requestQueue);
   connection.requestQueue.scheduleCheckPendingRequests = () => {
@@ -61,8 +79,13 @@ export async function openBrokerClient(host: string, port: number, logger: Logge
       .disconnect()
       .catch((error: unknown) => logger.debug({ err: error }, 'cannot disconnect from the broker'));
   };
+  const rejection = rejectionOf(connection);
   const translate = (error: unknown): KafkaError => {
     const { name, type, message, retriable } = error as Error & { type?: string; retriable?: boolean };
+    if (name === 'KafkaJSSASLAuthenticationError' && rejection() !== null) {
+      close();
+      return new KafkaError('SASL_AUTHENTICATION_FAILED', `${host}:${port}: ${message}`, false, { cause: error });
+    }
     if (name === 'KafkaJSProtocolError') {
       const code = /^Unknown error code (\d+)/.exec(message)?.[1];
       return new KafkaError(ERRORS_UNKNOWN_TO_KAFKAJS[Number(code)] ?? type ?? 'UNKNOWN', message, retriable === true);
@@ -103,11 +126,43 @@ export async function openBrokerClient(host: string, port: number, logger: Logge
 
   try {
     await connection.connect();
+    await connection.authenticate();
   } catch (error) {
     throw translate(error);
   }
 
   return { isOpen: () => !closed && connection.isConnected(), close, call, send };
+}
+
+/** Of SaslHandshake and SaslAuthenticate. All supported brokers know them. */
+const SASL_VERSIONS = { 17: { maxVersion: 1 }, 36: { maxVersion: 1 } };
+
+function openSocket(options: { host: string; port: number; tls: boolean; onConnect: () => void }): Socket {
+  const { host, port, tls, onConnect } = options;
+  const address = { host, port };
+  if (!tls) return connect({ ...address, noDelay: true, keepAlive: true }, onConnect);
+  // A server name must not be an address.
+  const socket = connectTls({ ...address, ...(isIP(host) === 0 ? { servername: host } : {}) }, onConnect);
+  return socket.setNoDelay(true).setKeepAlive(true);
+}
+
+/**
+ * The response by which the broker has rejected the user. kafkajs reports everything that ends an authentication as the same error, a broker that
+ * stops meanwhile, too.
+ */
+function rejectionOf(connection: Connection): () => Error | null {
+  let rejection: Error | null = null;
+  const send = connection.send.bind(connection);
+  connection.send = async (request) => {
+    try {
+      return await send(request);
+    } catch (error) {
+      const { name, type } = error as Error & { type?: string };
+      if (name === 'KafkaJSProtocolError' && type === 'SASL_AUTHENTICATION_FAILED') rejection = error as Error;
+      throw error;
+    }
+  };
+  return () => rejection;
 }
 
 /** Error codes that kafkajs 2.2.4 does not know. */

@@ -31,19 +31,25 @@ declare module 'kafkajs/src/network/connection.js' {
       logger: InternalLogger;
       requestTimeout: number;
       connectionTimeout: number;
-      socketFactory: (options: { host: string; port: number; onConnect: () => void }) => Socket;
+      sasl: { mechanism: string; username: string; password: string } | null;
+      socketFactory: (options: { onConnect: () => void }) => Socket;
     });
+    /** Highest supported version of requests, by API key. */
+    setVersions(versions: Readonly<Record<number, { readonly maxVersion: number }>>): void;
+    setSupportAuthenticationProtocol(isSupported: boolean): void;
+    /** Does nothing without `sasl`. `send` calls it, too, when the session of the broker is about to expire. */
+    authenticate(): Promise<void>;
     readonly requestQueue: { readonly pending: readonly unknown[]; scheduleCheckPendingRequests(): void };
     isConnected(): boolean;
     connect(): Promise<boolean>;
     disconnect(): Promise<boolean>;
     rejectRequests(error: Error): void;
-    send<T>(protocol: {
+    send: <T>(protocol: {
       request: InternalRequest;
       response: InternalResponse<T>;
       requestTimeout?: number;
       logResponseError?: boolean;
-    }): Promise<T>;
+    }) => Promise<T>;
   }
 }
 
