@@ -78,6 +78,9 @@ export async function run(): Promise<readonly Figure[]> {
           const measured = await measure(engine, kafka?.url, shape, rate);
           console.log(measured.row);
           byRate.set(rate, measured);
+        } catch (error) {
+          if (!(error instanceof SubscriberClosed)) throw error;
+          console.log(`| ${engine} | ${shape} | ${rate} | ${error.message} |`);
         } finally {
           await kafka?.stop();
         }
@@ -88,6 +91,9 @@ export async function run(): Promise<readonly Figure[]> {
   }
   return figures;
 }
+
+/** The gateway does not deliver this rate to one subscriber on this machine. */
+class SubscriberClosed extends Error {}
 
 interface Measured {
   /** Row of the table. */
@@ -199,7 +205,7 @@ async function measure(
     });
     const closed = new Promise<never>((_, reject) =>
       socket.once('close', (code, reason) => {
-        if (!stop.signal.aborted) reject(new Error(`the gateway closed the socket: ${code} ${reason}`));
+        if (!stop.signal.aborted) reject(new SubscriberClosed(`the gateway closed the socket: ${code} ${reason}`));
       }),
     );
     closed.catch(() => undefined);
@@ -230,23 +236,28 @@ async function measure(
     });
     const tableDelaysS: number[] = [];
     const table = watchTable(clickhouse as number, dataDir, source.finalizedBlocks, () => measuring, tableDelaysS);
-    await Promise.race([closed, sleep(WARM_UP_S[engine] * 1000)]);
-    measuring = true;
-    measuringSinceMs = performance.now();
-    await Promise.race([closed, sleep(MEASURED_S * 1000)]);
-    measuring = false;
-    stopped = true;
-    const endMs = performance.now();
-    while (received < source.emitted && performance.now() - endMs < CATCH_UP_S * 1000)
-      await Promise.race([closed, sleep(50)]);
-    const caughtUpS = (performance.now() - endMs) / 1000;
+    let caughtUpS = Number.NaN;
+    try {
+      await Promise.race([closed, sleep(WARM_UP_S[engine] * 1000)]);
+      measuring = true;
+      measuringSinceMs = performance.now();
+      await Promise.race([closed, sleep(MEASURED_S * 1000)]);
+      measuring = false;
+      stopped = true;
+      const endMs = performance.now();
+      while (received < source.emitted && performance.now() - endMs < CATCH_UP_S * 1000)
+        await Promise.race([closed, sleep(50)]);
+      caughtUpS = (performance.now() - endMs) / 1000;
+    } finally {
+      stopped = true;
+      stop.abort();
+      await chain.catch(() => undefined);
+      await table.stop();
+      socket.close();
+      await status.close();
+      await log.close();
+    }
     const lost = source.emitted - received;
-    stop.abort();
-    await chain.catch(() => undefined);
-    await table.stop();
-    socket.close();
-    await status.close();
-    await log.close();
     latencies.sort((a, b) => a - b);
     tableDelaysS.sort((a, b) => a - b);
     const figures = [0.5, 0.9, 0.99, 1].map((share) => percentile(latencies, share).toFixed(1));
