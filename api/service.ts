@@ -263,7 +263,7 @@ export function createService(deps: ServiceDeps): Service {
         socket: deps.socket,
         dashboard: { hasProvider: deps.provider !== null, hasBilling: deps.payments !== null },
         testPayments: deps.payments?.name === 'test',
-        marketCard: createMarketCard({ tables, cache }),
+        marketCard: createMarketCard(readers),
       }),
   });
   return {

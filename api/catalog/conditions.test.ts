@@ -13,7 +13,10 @@ const market = (tokenIds: readonly string[]): MarketMetadata => ({
   outcomes: ['Yes', 'No'],
   tokenIds,
   negRisk: false,
+  active: true,
   closed: false,
+  volume: 0,
+  liquidity: 0,
   endMs: null,
   tagSlugs: [],
 });

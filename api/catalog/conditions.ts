@@ -2,47 +2,43 @@ import { venueTokenPairs } from '../../schemas/primitives/venue-tokens.js';
 import type { Tables } from '../tables/port.js';
 import type { Lookup } from './cached-lookup.js';
 import type { ConditionTokens } from './condition-tokens.js';
+import { marketBySlugSql, type SluggedMarketRow } from './markets.sql.js';
 import type { MarketMetadata, MetadataLookups } from './metadata.js';
 import type { Resolution } from './resolution.js';
 import { tradedTokensAmong } from './traded-tokens.js';
 
-/** Catalogue and chain metadata of a condition; empty lists and nulls where unknown. */
+/** Catalogue and chain metadata of a condition; an empty list and nulls where unknown. */
 export interface Condition {
-  /** False: not in the catalogue. */
-  readonly known: boolean;
+  readonly conditionId: string;
+  /** null: not in the catalogue. */
+  readonly market: MarketMetadata | null;
   /** True if a log of the chain contains it, or fills of the tokens that derive from its id. Of a market that the catalogue lists with tokens: if a log names these, or settled it. */
   readonly onChain: boolean;
-  readonly question: string | null;
-  readonly slug: string | null;
-  readonly image: string | null;
-  readonly eventSlug: string | null;
-  readonly eventTitle: string | null;
   /** null: unknown. */
   readonly negRisk: boolean | null;
-  readonly outcomes: readonly string[];
   readonly tokenIds: readonly string[];
   readonly resolution: Resolution | null;
 }
 
 const conditionFrom = (
+  conditionId: string,
   market: MarketMetadata | null,
   chain: ConditionTokens | null,
   resolution: Resolution | null,
   traded: readonly string[] | null,
 ): Condition => ({
-  known: market !== null,
+  conditionId,
+  market,
   onChain: chain !== null || resolution !== null || traded !== null,
-  question: market?.question ?? null,
-  slug: market?.slug ?? null,
-  image: market?.image ?? null,
-  eventSlug: market?.eventSlug ?? null,
-  eventTitle: market?.eventTitle ?? null,
   negRisk: chain?.negRisk ?? market?.negRisk ?? null,
-  outcomes: market?.outcomes ?? [],
   // The catalogue lists some markets without tokens.
   tokenIds: (market?.tokenIds.length ? market.tokenIds : (chain?.tokenIds ?? traded)) ?? [],
   resolution,
 });
+
+/** Condition of the market with a slug; undefined if the catalogue lists none. */
+export const conditionIdOfSlug = async (tables: Tables, slug: string): Promise<string | undefined> =>
+  (await tables.rows<SluggedMarketRow>(marketBySlugSql(slug)))[0]?.condition_id;
 
 /** Conditions by id. */
 export function createConditionLookup({
@@ -86,6 +82,7 @@ export function createConditionLookup({
       ids.map((id) => [
         id,
         conditionFrom(
+          id,
           markets.get(id) ?? null,
           chain.get(id) ?? null,
           resolutions.get(id) ?? null,

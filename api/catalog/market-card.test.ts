@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { createResponseCache } from '../cache/response-cache.js';
-import type { Sql } from '../tables/port.js';
 import { createMarketCard } from './market-card.js';
 
-const cards = (rows: (sql: Sql) => Promise<readonly object[]>) =>
+/** Cards over a catalogue whose markets all have the slug that is looked up. */
+const cards = (rows: () => Promise<readonly { question: string; image: string | null }[]>) =>
   createMarketCard({
-    tables: { rows } as never,
+    tables: { rows: async () => [{ condition_id: 'c1' }] } as never,
+    metadata: {
+      tokensOf: async () => new Map(),
+      marketsOf: async () => new Map([['c1', (await rows())[0] ?? null]]),
+    } as never,
     cache: createResponseCache({ nowMs: () => 0 }),
   });
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResponseCache } from '../cache/response-cache.js';
-import type { Sql, Tables } from '../tables/port.js';
-import { type MarketRow, marketBySlugSql, marketByTokenSql, marketsSql } from './markets.sql.js';
+import type { Tables } from '../tables/port.js';
+import { conditionIdOfSlug } from './conditions.js';
+import type { MetadataLookups } from './metadata.js';
 
 const FOUND_MS = 600_000;
 const MISSING_MS = 60_000;
@@ -10,13 +11,6 @@ const MAX_WAIT_MS = 300;
 const CONDITION = /^0x[0-9a-f]{64}$/i;
 const TOKEN = /^\d{6,78}$/;
 const SLUG = /^[\w.-]{1,200}$/;
-
-/** Statement for a condition id, an outcome token or a slug; null for other texts. */
-function statementOf(id: string): Sql | null {
-  if (CONDITION.test(id)) return marketsSql([id.toLowerCase()]);
-  if (TOKEN.test(id)) return marketByTokenSql(id);
-  return SLUG.test(id) ? marketBySlugSql(id) : null;
-}
 
 /** What previews of links show of a market. */
 export interface MarketCard {
@@ -33,17 +27,23 @@ const imageOf = (address: string | null): string | null =>
 export function createMarketCard(deps: {
   tables: Tables;
   cache: ResponseCache;
+  metadata: Pick<MetadataLookups, 'tokensOf' | 'marketsOf'>;
 }): (id: string) => Promise<MarketCard | null> {
+  const conditionIdOf = async (id: string): Promise<string | undefined> => {
+    if (CONDITION.test(id)) return id.toLowerCase();
+    if (TOKEN.test(id)) return (await deps.metadata.tokensOf([id])).get(id)?.conditionId;
+    return conditionIdOfSlug(deps.tables, id);
+  };
   return async (id) => {
-    const statement = statementOf(id);
-    if (statement === null) return null;
+    if (!SLUG.test(id)) return null;
     const card = deps.cache
       .get(
         `market card ${id.toLowerCase()}`,
         (found) => (found === null ? MISSING_MS : FOUND_MS),
         async () => {
-          const [market] = await deps.tables.rows<MarketRow>(statement);
-          return market === undefined ? null : { title: market.question, image: imageOf(market.image) };
+          const conditionId = (await conditionIdOf(id)) ?? '';
+          const market = (await deps.metadata.marketsOf([conditionId])).get(conditionId) ?? null;
+          return market === null ? null : { title: market.question, image: imageOf(market.image) };
         },
       )
       .then(

@@ -1,47 +1,15 @@
 import type { Sql } from '../tables/port.js';
-import type { Millis, SqlBool } from '../tables/values.js';
+import type { SqlBool } from '../tables/values.js';
 
-export interface MarketRow {
+export interface SluggedMarketRow {
   readonly condition_id: string;
-  readonly question: string;
-  readonly slug: string;
-  readonly image: string | null;
-  readonly event_slug: string | null;
-  readonly event_title: string | null;
-  readonly outcomes: readonly string[];
-  readonly tokens: readonly string[];
-  readonly active: SqlBool;
-  readonly closed: SqlBool;
-  readonly neg_risk: SqlBool;
-  readonly volume: number;
-  readonly liquidity: number;
-  readonly end_ms: Millis;
-  readonly tag_slugs: readonly string[];
+  readonly has_tokens: SqlBool;
 }
-
-const columns = `condition_id, question, slug, image, event_slug, event_title, outcomes, arrayMap(token -> toString(token), token_ids) AS tokens,
-        active, closed, neg_risk, volume, liquidity, toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs`;
-
-export const marketsSql = (conditionIds: readonly string[]): Sql => ({
-  text: `SELECT ${columns} FROM markets FINAL WHERE condition_id IN {conditions:Array(String)}`,
-  params: { conditions: conditionIds },
-  singleChunk: true,
-});
 
 /** Selects the market with a slug; if markets share the slug, the open one. */
 export const marketBySlugSql = (slug: string): Sql => ({
-  text: `SELECT ${columns} FROM markets FINAL WHERE slug = {slug:String} ORDER BY closed, condition_id LIMIT 1`,
+  text: `SELECT condition_id, notEmpty(token_ids) AS has_tokens FROM markets FINAL WHERE slug = {slug:String} ORDER BY closed, condition_id LIMIT 1`,
   params: { slug },
-  singleChunk: true,
-});
-
-export const marketByTokenSql = (tokenId: string): Sql => ({
-  text: `SELECT ${columns} FROM markets FINAL
-      WHERE condition_id IN (
-        SELECT condition_id FROM tokens FINAL WHERE token_id = toUInt256({token:String})
-        UNION DISTINCT SELECT condition_id FROM chain_tokens WHERE token_id = toUInt256({token:String}))
-      LIMIT 1`,
-  params: { token: tokenId },
   singleChunk: true,
 });
 

@@ -56,14 +56,17 @@ export interface MarketMetadataRow {
   readonly outcomes: readonly string[];
   readonly tokens: readonly string[];
   readonly neg_risk: SqlBool;
+  readonly active: SqlBool;
   readonly closed: SqlBool;
+  readonly volume: number;
+  readonly liquidity: number;
   readonly end_ms: Millis;
   readonly tag_slugs: readonly string[];
 }
 
 export const marketMetadataSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, question, slug, image, icon, event_id, event_slug, event_title, outcomes,
-        arrayMap(token -> toString(token), token_ids) AS tokens, neg_risk, closed, toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs
+        arrayMap(token -> toString(token), token_ids) AS tokens, neg_risk, active, closed, volume, liquidity, toUnixTimestamp64Milli(end_at) AS end_ms, tag_slugs
       FROM markets FINAL
       WHERE condition_id IN {conditions:Array(String)}`,
   params: { conditions: conditionIds },

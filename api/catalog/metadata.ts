@@ -41,7 +41,11 @@ export interface MarketMetadata {
   /** In outcome order. */
   readonly tokenIds: readonly string[];
   readonly negRisk: boolean;
+  readonly active: boolean;
   readonly closed: boolean;
+  /** USD, as the catalogue publishes it; also `liquidity`. */
+  readonly volume: number;
+  readonly liquidity: number;
   readonly endMs: number | null;
   readonly tagSlugs: readonly string[];
 }
@@ -109,7 +113,10 @@ const marketFrom = (row: MarketMetadataRow): MarketMetadata => ({
   outcomes: row.outcomes,
   tokenIds: row.tokens,
   negRisk: boolFrom(row.neg_risk),
+  active: boolFrom(row.active),
   closed: boolFrom(row.closed),
+  volume: row.volume,
+  liquidity: row.liquidity,
   endMs: row.end_ms === null ? null : Number(row.end_ms),
   tagSlugs: row.tag_slugs,
 });

@@ -1,8 +1,9 @@
 import { MAX_LISTED_TOKENS } from '../../schemas/primitives/tags.sql.js';
-import { type MarketRow, marketBySlugSql } from '../catalog/markets.sql.js';
+import { marketBySlugSql, type SluggedMarketRow } from '../catalog/markets.sql.js';
 import type { TaggedTokens } from '../catalog/tagged-tokens.js';
 import { badParameter } from '../errors/failure.js';
 import type { Tables } from '../tables/port.js';
+import { boolFrom } from '../tables/values.js';
 import {
   type FillGroupRow,
   type FillRow,
@@ -84,8 +85,8 @@ export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTok
   const conditionWithoutTokens = async (selection: TokenSelection): Promise<string | null> => {
     const { marketSlug, conditionId, tokenId: _token, ...others } = selection;
     if (marketSlug === undefined || Object.values(others).some((value) => value !== undefined)) return null;
-    const [market] = await tables.rows<MarketRow>(marketBySlugSql(marketSlug));
-    if (market === undefined || market.tokens.length > 0) return null;
+    const [market] = await tables.rows<SluggedMarketRow>(marketBySlugSql(marketSlug));
+    if (market === undefined || boolFrom(market.has_tokens)) return null;
     return conditionId === undefined || conditionId === market.condition_id ? market.condition_id : null;
   };
 

@@ -13,7 +13,10 @@ const market: MarketMetadata = {
   outcomes: ['Yes', 'No'],
   tokenIds: ['1', '2'],
   negRisk: false,
+  active: true,
   closed: false,
+  volume: 0,
+  liquidity: 0,
   endMs: null,
   tagSlugs: [],
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import { type MarketRow, marketBySlugSql } from '../../catalog/markets.sql.js';
+import { conditionIdOfSlug } from '../../catalog/conditions.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { hashParam, usdParam } from '../../http/chain-params.js';
@@ -81,7 +81,7 @@ type Trades = { readonly firstS: number; readonly lastS: number };
 /** Serializes a holder. Profile fields are empty: they are not on chain. `trades`: undefined if not requested. */
 const rowFrom = (
   position: Holder,
-  market: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
+  { conditionId, outcomes }: { readonly conditionId: string | null; readonly outcomes: readonly string[] },
   outcomeIndex: number,
   trades: Trades | null | undefined,
 ): z.input<typeof rowSchema> => {
@@ -92,8 +92,8 @@ const rowFrom = (
     profileImage: '',
     verified: false,
     asset: position.tokenId,
-    conditionId: market.conditionId ?? '',
-    outcome: market.outcomes[outcomeIndex] ?? '',
+    conditionId: conditionId ?? '',
+    outcome: outcomes[outcomeIndex] ?? '',
     outcomeIndex,
     size: ifKnown(known.size, moneyToNumber),
     avgPrice: ifKnown(known.avgPrice, (average) => priceNumber(average, 10n ** 18n, 6) ?? 0),
@@ -112,16 +112,14 @@ const rowFrom = (
 
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimitStore): Route {
-  const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
+  const conditionIdParam = hashParam({ invalid: 'Invalid market', description: '' });
 
   /** Market by condition id or slug; null if neither catalogue nor chain knows it. */
-  const marketOf = async (id: string) => {
-    const condition = conditionId.safeParse(id);
-    const [named] = condition.success ? [] : await readers.tables.rows<MarketRow>(marketBySlugSql(id));
-    const found = condition.success ? condition.data : named?.condition_id;
-    if (found === undefined) return null;
-    const market = (await readers.conditionsOf([found])).get(found);
-    return market === undefined || !(market.known || market.onChain) ? null : { ...market, conditionId: found };
+  const conditionOf = async (id: string) => {
+    const parsed = conditionIdParam.safeParse(id);
+    const found = parsed.success ? parsed.data : await conditionIdOfSlug(readers.tables, id);
+    const condition = found === undefined ? undefined : (await readers.conditionsOf([found])).get(found);
+    return condition !== undefined && (condition.market !== null || condition.onChain) ? condition : null;
   };
 
   return defineRoute({
@@ -203,19 +201,21 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
       const { limit, offset, includeTrades } = query;
       const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);
       if (includeTrades) await enforceFeatureLimit(rateLimitStore, tradesLimit, context);
-      const market = await marketOf(id);
-      if (market === null) throw notFound(`Market ${id} not found`);
+      const condition = await conditionOf(id);
+      if (condition === null) throw notFound(`Market ${id} not found`);
+      const { market, tokenIds, conditionId } = condition;
+      const outcomes = market?.outcomes ?? [];
 
       const wallets = users === null ? null : [...users].sort();
       const sort = sorts[query.sortBy];
       const order = query.sortDirection === 'ASC' ? 'asc' : 'desc';
-      const cursors = cursorsOf(holdersCursor(market.tokenIds.length), {
+      const cursors = cursorsOf(holdersCursor(tokenIds.length), {
         endpoint: context.endpoint,
         order: `${sort} ${order}`,
       });
       const starts = cursors.read(query.cursor) ?? [];
       const filter = {
-        tokenIds: market.tokenIds,
+        tokenIds,
         status: statuses[query.status],
         minSize: query.min_size ?? null,
         wallets,
@@ -226,7 +226,7 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
       };
       const name = JSON.stringify([
         'v1 traders',
-        market.conditionId,
+        conditionId,
         filter.status,
         String(filter.minSize),
         wallets,
@@ -243,18 +243,18 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
       const trades = includeTrades ? await readers.positions.tradeSpans(shown) : null;
       return {
         body: {
-          condition_id: market.conditionId,
-          market_title: market.question,
-          slug: market.slug,
-          image: market.image,
-          outcome_names: [...market.outcomes],
+          condition_id: conditionId,
+          market_title: market?.question ?? null,
+          slug: market?.slug ?? null,
+          image: market?.image ?? null,
+          outcome_names: [...outcomes],
           next_cursor: pages.hasMore ? cursors.write(pages.rows.map(({ next }) => next)) : null,
-          outcomes: market.tokenIds.map((token, outcomeIndex) => ({
+          outcomes: tokenIds.map((token, outcomeIndex) => ({
             token,
             positions: (pages.rows[outcomeIndex]?.holders ?? []).map((position) =>
               rowFrom(
                 position,
-                market,
+                { conditionId, outcomes },
                 outcomeIndex,
                 trades === null ? undefined : (trades.get(positionId(position)) ?? null),
               ),

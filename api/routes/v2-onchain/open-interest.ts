@@ -81,15 +81,15 @@ export function createOpenInterestRoutes({ tables, cache, conditionsOf }: Reader
         const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id, await gaplessFromS()));
         return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
       });
-      const condition = (await conditionsOf([id])).get(id);
+      const { market = null, onChain } = (await conditionsOf([id])).get(id) ?? {};
       return {
         body: {
           condition_id: id,
           source: SOURCE,
-          found: cached.value.known || condition?.known === true || condition?.onChain === true,
-          market: condition?.question ?? null,
-          slug: condition?.slug ?? null,
-          image: condition?.image ?? null,
+          found: cached.value.known || market !== null || onChain === true,
+          market: market?.question ?? null,
+          slug: market?.slug ?? null,
+          image: market?.image ?? null,
           ...cached.value.sums,
         },
         cache: cached,

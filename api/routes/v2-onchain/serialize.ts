@@ -101,10 +101,10 @@ export const redemptionSchema = z.object({
   image: text,
 });
 
-const conditionOf = (condition: Condition) => ({
-  market: condition.question,
-  slug: condition.slug,
-  image: condition.image,
+const conditionOf = ({ market }: Condition) => ({
+  market: market?.question ?? null,
+  slug: market?.slug ?? null,
+  image: market?.image ?? null,
 });
 
 export const redemptionFrom = (row: WalletEventRow, condition: Condition): z.input<typeof redemptionSchema> => ({

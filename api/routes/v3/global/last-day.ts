@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { formatMoney } from '../../../../schemas/primitives/money.js';
-import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
 import { EXAMPLE_WALLET } from '../../../http/chain-params.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
@@ -70,7 +69,7 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
       description: 'A page of markets',
       schema: z.object({ data: z.array(marketSchema.extend(dayFields)), ...pageFields }),
       example: {
-        data: [{ ...marketFrom(exampleMarket, undefined, exampleLabels), volume_24h: '812.5', matches_24h: 40 }],
+        data: [{ ...marketFrom(exampleMarket, exampleLabels), volume_24h: '812.5', matches_24h: 40 }],
         ...examplePaging,
         next_cursor: null,
       },
@@ -79,15 +78,12 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
       const sums = await marketsOfDay(context.nowMs);
       const by = { value: (sum: Sum) => sum.usdc, id: (sum: Sum) => sum.id };
       const page = rankedPage(sums, by, query, context);
-      const ids = page.rows.map((sum) => sum.id);
-      const rows = ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(ids));
-      const [conditions, labels] = await views.contextOf(rows);
-      const byId = new Map(rows.map((row) => [row.condition_id, row]));
+      const { markets, labels } = await views.listed(page.rows.map((sum) => sum.id));
+      const byId = new Map(markets.map((market) => [market.conditionId, market]));
       const data = page.rows.flatMap(({ id, usdc, matches }) => {
-        const row = byId.get(id);
-        if (row === undefined) return [];
-        const market = marketFrom(row, conditions.get(id), labels);
-        return [{ ...market, volume_24h: formatMoney(usdc), matches_24h: matches }];
+        const market = byId.get(id);
+        if (market === undefined) return [];
+        return [{ ...marketFrom(market, labels), volume_24h: formatMoney(usdc), matches_24h: matches }];
       });
       return { body: { data, ...pagingOf(query, { ...page, rows: data }, context) } };
     },
@@ -104,7 +100,7 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
     success: {
       description: 'A page of markets',
       schema: z.object({ data: z.array(marketSchema), ...pageFields }),
-      example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePaging, next_cursor: null },
+      example: { data: [marketFrom(exampleMarket, exampleLabels)], ...examplePaging, next_cursor: null },
     },
     async handler({ query }, context) {
       const load = () => tables.rows<RankedId>(endingMarketsSql(context.nowMs));

@@ -150,13 +150,8 @@ function candleFrom(candle: Candle): z.input<typeof candleSchema> {
   };
 }
 
-/** Market of a candle series. Names are null or empty if the catalogue does not list the market. */
-export interface SeriesMarket extends Pick<Condition, 'question' | 'slug' | 'image' | 'outcomes' | 'tokenIds'> {
-  readonly conditionId: string;
-}
-
 /** Candles of one token with the fields of their page. */
-export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesMarket | null, page: CandlePage) {
+export function seriesFrom(query: CandlesQuery, tokenId: string, condition: Condition | null, page: CandlePage) {
   const resolutionS = resolutions[query.resolution];
   const maxLimit = maxLimits[query.resolution];
   const first = page.candles[0]?.startS ?? null;
@@ -167,7 +162,8 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
   const olderEnd = first !== null && (newest ? page.hasMore : page.hasOlder) ? first - 1 : null;
   const newerStart = (newest ? page.hasNewer : page.hasMore) ? endTs : null;
   const found = page.candles.map(candleFrom);
-  const index = market?.tokenIds.indexOf(tokenId) ?? -1;
+  const market = condition?.market ?? null;
+  const index = condition?.tokenIds.indexOf(tokenId) ?? -1;
   return {
     token_id: tokenId,
     resolution: query.resolution,
@@ -177,7 +173,7 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, market: SeriesM
     slug: market?.slug ?? null,
     outcome: market?.outcomes[index] ?? null,
     image: market?.image ?? null,
-    condition_id: market?.conditionId ?? null,
+    condition_id: condition?.conditionId ?? null,
     outcome_index: index < 0 ? null : index,
     window: {
       start_ts: first,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import { type MarketRow, marketBySlugSql } from '../../../catalog/markets.sql.js';
+import { type Condition, conditionIdOfSlug } from '../../../catalog/conditions.js';
 import { tradedTokensAmong } from '../../../catalog/traded-tokens.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
@@ -10,15 +10,7 @@ import { EXAMPLE_TOKEN } from '../../../http/chain-params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../../http/route.js';
 import type { Readers } from '../../../readers.js';
 import { v3, v3Route } from '../params.js';
-import {
-  type CandlesQuery,
-  candlesQuery,
-  maxLimits,
-  type SeriesMarket,
-  seriesFrom,
-  seriesQuery,
-  tokenSeries,
-} from './candle-series.js';
+import { type CandlesQuery, candlesQuery, maxLimits, seriesFrom, seriesQuery, tokenSeries } from './candle-series.js';
 
 const common = {
   ...v3Route,
@@ -53,14 +45,12 @@ const exampleQuery = candlesQuery.parse({});
 
 /** GET candles of an outcome token, and of all outcomes of a market by condition id or slug. */
 export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers): readonly Route[] {
-  const marketOf = async (conditionId: string): Promise<SeriesMarket | null> => {
-    const found = (await conditionsOf([conditionId])).get(conditionId);
-    return found === undefined || !(found.known || found.onChain) ? null : { ...found, conditionId };
+  const marketOf = async (conditionId: string | undefined): Promise<Condition | null> => {
+    const found = conditionId === undefined ? undefined : (await conditionsOf([conditionId])).get(conditionId);
+    return found !== undefined && (found.market !== null || found.onChain) ? found : null;
   };
-  const tokensMarket = async (tokenId: string): Promise<SeriesMarket | null> => {
-    const token = (await metadata.tokensOf([tokenId])).get(tokenId) ?? null;
-    return token === null ? null : marketOf(token.conditionId);
-  };
+  const tokensMarket = async (tokenId: string): Promise<Condition | null> =>
+    marketOf((await metadata.tokensOf([tokenId])).get(tokenId)?.conditionId);
   const read = async (query: CandlesQuery, tokenId: string) =>
     readCandles(tables, {
       tokenId,
@@ -108,7 +98,7 @@ export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers):
     path: string,
     summary: string,
     params: z.ZodObject,
-    find: (id: string) => Promise<SeriesMarket | null>,
+    find: (id: string) => Promise<Condition | null>,
   ): Route =>
     defineRoute({
       ...common,
@@ -145,7 +135,7 @@ export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers):
         return {
           body: {
             condition_id: market.conditionId,
-            slug: market.slug,
+            slug: market.market?.slug ?? null,
             series_count: found.length,
             series: found,
             elapsed_ms: context.elapsedMs(),
@@ -166,10 +156,7 @@ export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers):
       '/v3/markets/slug/{slug}/candles',
       'Candles of a market by slug',
       z.object({ slug: v3.slug }),
-      async (slug) => {
-        const [row] = await tables.rows<MarketRow>(marketBySlugSql(slug));
-        return row === undefined ? null : marketOf(row.condition_id);
-      },
+      async (slug) => marketOf(await conditionIdOfSlug(tables, slug)),
     ),
   ];
 }

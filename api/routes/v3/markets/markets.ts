@@ -1,10 +1,6 @@
 import { z } from 'zod';
-import type { Condition } from '../../../catalog/conditions.js';
+import { type Condition, conditionIdOfSlug } from '../../../catalog/conditions.js';
 import {
-  type MarketRow,
-  marketBySlugSql,
-  marketByTokenSql,
-  marketsSql,
   type SettlementOriginRow,
   searchMarketsSql,
   searchSorts,
@@ -18,7 +14,6 @@ import { MAX_WORDS, wordsOf } from '../../../http/search-words.js';
 import { unknownOutcomeMetadata } from '../../../positions/outcomes.js';
 import { type Price, unpriced } from '../../../positions/position.js';
 import type { Readers } from '../../../readers.js';
-import { exampleCondition } from '../../../wallet-events/examples.js';
 import { examplePage, pageFields } from '../envelope.js';
 import { paging, v3, v3Route } from '../params.js';
 import {
@@ -41,12 +36,10 @@ const common = { ...v3Route, tag: 'Markets' } as const;
 const marketReads = ['catalog', 'chain', 'fills'] as const;
 const tokenReads = ['fills', 'catalog', 'chain'] as const;
 
-const exampleFull = marketFrom(exampleMarket, undefined, exampleLabels);
-const openCondition: Condition = { ...exampleCondition, resolution: null };
-
 /** GET markets, tokens, conditions and prices. */
-export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, ranked }: MarketViews): readonly Route[] {
+export function createMarketRoutes(readers: Readers, { listed, ranked }: MarketViews): readonly Route[] {
   const { tables, conditionsOf, outcomesOf, prices } = readers;
+  const { tokensOf, tagLabelsOf } = readers.metadata;
 
   const search = defineRoute({
     ...common,
@@ -73,7 +66,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
     success: {
       description: 'A page of markets',
       schema: z.object({ data: z.array(foundMarketSchema), ...pageFields }),
-      example: { data: [foundMarketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
+      example: { data: [foundMarketFrom(exampleMarket, exampleLabels)], ...examplePage },
     },
     async handler({ query }, context) {
       const words = wordsOf(query.q);
@@ -86,7 +79,12 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
     },
   });
 
-  const one = (path: string, summary: string, params: z.ZodObject, find: (id: string) => Promise<MarketRow[]>): Route =>
+  const one = (
+    path: string,
+    summary: string,
+    params: z.ZodObject,
+    conditionIdOf: (id: string) => Promise<string | undefined>,
+  ): Route =>
     defineRoute({
       ...common,
       path,
@@ -96,17 +94,14 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
       success: {
         description: 'One market, or none',
         schema: z.object({ data: z.array(marketSchema), elapsed_ms: z.int() }),
-        example: { data: [exampleFull], elapsed_ms: 2 },
+        example: { data: [marketFrom(exampleMarket, exampleLabels)], elapsed_ms: 2 },
       },
       async handler({ params: given }, context) {
-        const rows = await find(String(Object.values(given)[0]));
-        const [conditions, labels] = await contextOf(rows);
-        const data = rows.map((row) => marketFrom(row, conditions.get(row.condition_id), labels));
-        return { body: { data, elapsed_ms: context.elapsedMs() } };
+        const id = await conditionIdOf(String(Object.values(given)[0]));
+        const { markets, labels } = await listed(id === undefined ? [] : [id]);
+        return { body: { data: markets.map((one) => marketFrom(one, labels)), elapsed_ms: context.elapsedMs() } };
       },
     });
-  const byCondition = (id: string) => tables.rows<MarketRow>(marketsSql([id]));
-  const byToken = (id: string) => tables.rows<MarketRow>(marketByTokenSql(id));
 
   const priceOf = async (id: string): Promise<Price> => (await prices([id])).get(id) ?? unpriced;
 
@@ -159,11 +154,11 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
           {
             token_id: '71',
             ...priceFrom({ usd: 550_000n, source: 'clob_mid', updatedAtS: 1790000200 }),
-            condition_id: exampleMarket.condition_id,
+            condition_id: exampleMarket.conditionId,
             outcome: 'Yes',
             outcome_index: 0,
-            question: exampleMarket.question,
-            slug: exampleMarket.slug,
+            question: exampleMarket.market.question,
+            slug: exampleMarket.market.slug,
             opposite_asset: '72',
             neg_risk: false,
             category: null,
@@ -194,7 +189,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
                 neg_risk: metadata.negRisk,
                 // The catalogue replaced categories by tags.
                 category: null,
-                tag_slugs: tagLabelsFrom(tags, await labelsOf(tags)),
+                tag_slugs: tagLabelsFrom(tags, await tagLabelsOf(tags)),
               },
             ];
       return { body: { data, elapsed_ms: context.elapsedMs() } };
@@ -211,7 +206,7 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
       description: 'The condition',
       schema: conditionSchema,
       example: {
-        ...conditionFrom(exampleMarket.condition_id, openCondition, exampleFull, {
+        ...conditionFrom(exampleMarket, exampleLabels, {
           oracle: '',
           tx_hash: '',
           source: 'https://weather.example/lisbon',
@@ -221,20 +216,16 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
     },
     otherResponses: notFoundResponse('The condition is neither in the catalogue nor on chain.', 'condition not found'),
     async handler({ params: { condition_id } }, context) {
-      const [rows, [origin]] = await Promise.all([
-        byCondition(condition_id),
+      const [conditions, [origin]] = await Promise.all([
+        conditionsOf([condition_id]),
         tables.rows<SettlementOriginRow>(settlementOriginSql(condition_id)),
       ]);
-      const [conditions, labels] = await contextOf(rows);
-      const condition = conditions.get(condition_id) ?? (await conditionsOf([condition_id])).get(condition_id);
-      const [row] = rows;
-      if (row === undefined && condition?.onChain !== true) {
+      const condition = conditions.get(condition_id) as Condition;
+      if (condition.market === null && !condition.onChain) {
         throw new ApiError({ kind: 'not_found', message: 'condition not found' });
       }
-      const market = row === undefined ? null : marketFrom(row, condition, labels);
-      return {
-        body: { ...conditionFrom(condition_id, condition, market, origin), elapsed_ms: context.elapsedMs() },
-      };
+      const labels = await tagLabelsOf(condition.market?.tagSlugs ?? []);
+      return { body: { ...conditionFrom(condition, labels, origin), elapsed_ms: context.elapsedMs() } };
     },
   });
 
@@ -244,12 +235,17 @@ export function createMarketRoutes(readers: Readers, { contextOf, labelsOf, rank
       '/v3/markets/condition/{condition_id}',
       'A market by condition id',
       z.object({ condition_id: v3.conditionId }),
-      byCondition,
+      async (id) => id,
     ),
     one('/v3/markets/slug/{slug}', 'A market by slug', z.object({ slug: v3.slug }), (slug) =>
-      tables.rows<MarketRow>(marketBySlugSql(slug)),
+      conditionIdOfSlug(tables, slug),
     ),
-    one('/v3/markets/{token_id}', 'A market by outcome token', z.object({ token_id: v3.tokenId }), byToken),
+    one(
+      '/v3/markets/{token_id}',
+      'A market by outcome token',
+      z.object({ token_id: v3.tokenId }),
+      async (id) => (await tokensOf([id])).get(id)?.conditionId,
+    ),
     price,
     token,
     condition,

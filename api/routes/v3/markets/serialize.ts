@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../../schemas/primitives/money.js';
 import type { Condition } from '../../../catalog/conditions.js';
-import type { MarketRow, SettlementOriginRow } from '../../../catalog/markets.sql.js';
+import type { SettlementOriginRow } from '../../../catalog/markets.sql.js';
+import type { MarketMetadata } from '../../../catalog/metadata.js';
 import { priceDocs } from '../../../http/field-docs.js';
 import type { Price } from '../../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../../positions/price-fields.js';
-import { boolFrom, type Millis } from '../../../tables/values.js';
 
 const decimals = z.string().meta({ description: 'USD, decimal text.' });
 const tags = z.array(z.string()).nullable().meta({ description: 'Labels of the tags.' });
@@ -41,46 +41,45 @@ const decimalText = (usd: number): string => usd.toFixed(6);
 /** `YYYY-MM-DD HH:MM:SS`, UTC. */
 const plainTime = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
 
-const endDate = (ms: Millis): string | null => (ms === null ? null : `${plainTime(Math.floor(Number(ms) / 1000))}+00`);
+const endDate = (ms: number | null): string | null => (ms === null ? null : `${plainTime(Math.floor(ms / 1000))}+00`);
 
 /** Tag labels in the market's order; the slug if the catalogue has no label. */
 export const tagLabelsFrom = (slugs: readonly string[], labels: ReadonlyMap<string, string>): string[] | null =>
   slugs.length === 0 ? null : slugs.map((slug) => labels.get(slug) || slug);
 
-/** A market as search result. The catalogue replaced categories by tags. */
-export function foundMarketFrom(
-  row: MarketRow,
-  condition: Condition | undefined,
-  labels: ReadonlyMap<string, string>,
-): z.input<typeof foundMarketSchema> {
-  return {
-    condition_id: row.condition_id,
-    question: row.question,
-    slug: row.slug,
-    category: null,
-    volume_all_time: decimalText(row.volume),
-    active: boolFrom(row.active),
-    closed: boolFrom(row.closed) || (condition?.resolution ?? null) !== null,
-    winning_outcome_index: condition?.resolution?.winner ?? null,
-    tag_slugs: tagLabelsFrom(row.tag_slugs, labels),
-  };
-}
+/** A condition whose market is in the catalogue. */
+export type ListedMarket = Condition & { readonly market: MarketMetadata };
+export const isListed = (condition: Condition | undefined): condition is ListedMarket =>
+  condition !== undefined && condition.market !== null;
 
-export function marketFrom(
-  row: MarketRow,
-  condition: Condition | undefined,
+/** A market as search result. The catalogue replaced categories by tags. */
+export const foundMarketFrom = (
+  { conditionId, market, resolution }: ListedMarket,
   labels: ReadonlyMap<string, string>,
-): z.input<typeof marketSchema> {
+): z.input<typeof foundMarketSchema> => ({
+  condition_id: conditionId,
+  question: market.question,
+  slug: market.slug,
+  category: null,
+  volume_all_time: decimalText(market.volume),
+  active: market.active,
+  closed: market.closed || resolution !== null,
+  winning_outcome_index: resolution?.winner ?? null,
+  tag_slugs: tagLabelsFrom(market.tagSlugs, labels),
+});
+
+export function marketFrom(listed: ListedMarket, labels: ReadonlyMap<string, string>): z.input<typeof marketSchema> {
+  const { market, tokenIds } = listed;
   return {
-    ...foundMarketFrom(row, condition, labels),
-    outcomes: [...row.outcomes],
-    neg_risk: boolFrom(row.neg_risk),
-    liquidity: decimalText(row.liquidity),
-    end_date: endDate(row.end_ms),
-    event_slug: row.event_slug,
-    event_title: row.event_title,
-    token_ids: [...(row.tokens.length === 0 && condition !== undefined ? condition.tokenIds : row.tokens)],
-    token_outcomes: [...row.outcomes],
+    ...foundMarketFrom(listed, labels),
+    outcomes: [...market.outcomes],
+    neg_risk: market.negRisk,
+    liquidity: decimalText(market.liquidity),
+    end_date: endDate(market.endMs),
+    event_slug: market.eventSlug,
+    event_title: market.eventTitle,
+    token_ids: [...tokenIds],
+    token_outcomes: [...market.outcomes],
   };
 }
 
@@ -118,15 +117,15 @@ export const conditionSchema = z.object({
 
 /** A condition and its settlement, with what the catalogue has of its market. */
 export function conditionFrom(
-  id: string,
-  condition: Condition | undefined,
-  market: z.input<typeof marketSchema> | null,
+  condition: Condition,
+  labels: ReadonlyMap<string, string>,
   origin: SettlementOriginRow | undefined,
 ): Omit<z.input<typeof conditionSchema>, 'elapsed_ms'> {
-  const resolution = condition?.resolution ?? null;
+  const market = isListed(condition) ? marketFrom(condition, labels) : null;
+  const { resolution } = condition;
   return {
-    id,
-    position_ids: [...(condition?.tokenIds ?? [])],
+    id: condition.conditionId,
+    position_ids: [...condition.tokenIds],
     payout_numerators: (resolution?.payouts ?? []).map(Number),
     payout_denominator: String(resolution?.denominator ?? 0n),
     question: market?.question ?? null,
@@ -135,7 +134,7 @@ export function conditionFrom(
     end_date: market?.end_date ?? null,
     active: market?.active ?? false,
     closed: market?.closed === true || resolution !== null,
-    neg_risk: condition?.negRisk ?? null,
+    neg_risk: condition.negRisk,
     event_slug: market?.event_slug ?? null,
     event_title: market?.event_title ?? null,
     category: null,
@@ -167,21 +166,29 @@ export const priceFrom = (price: Price) => ({
   updated_at: price.updatedAtS === null ? null : plainTime(price.updatedAtS),
 });
 
-export const exampleMarket: MarketRow = {
-  condition_id: `0x${'c1'.repeat(32)}`,
-  question: 'Will it snow in Lisbon by May?',
-  slug: 'snow-lisbon-may',
-  image: 'https://img.example/snow.png',
-  event_slug: 'snow-lisbon',
-  event_title: 'Snow in Lisbon',
-  outcomes: ['Yes', 'No'],
-  tokens: ['71', '72'],
-  active: true,
-  closed: false,
-  neg_risk: false,
-  volume: 5120.25,
-  liquidity: 300.1,
-  end_ms: 1_809_129_600_000,
-  tag_slugs: ['weather'],
+export const exampleMarket: ListedMarket = {
+  conditionId: `0x${'c1'.repeat(32)}`,
+  market: {
+    question: 'Will it snow in Lisbon by May?',
+    slug: 'snow-lisbon-may',
+    image: 'https://img.example/snow.png',
+    icon: null,
+    eventId: null,
+    eventSlug: 'snow-lisbon',
+    eventTitle: 'Snow in Lisbon',
+    outcomes: ['Yes', 'No'],
+    tokenIds: ['71', '72'],
+    negRisk: false,
+    active: true,
+    closed: false,
+    volume: 5120.25,
+    liquidity: 300.1,
+    endMs: 1_809_129_600_000,
+    tagSlugs: ['weather'],
+  },
+  onChain: true,
+  negRisk: false,
+  tokenIds: ['71', '72'],
+  resolution: null,
 };
 export const exampleLabels: ReadonlyMap<string, string> = new Map([['weather', 'Weather']]);

@@ -54,7 +54,7 @@ export function createTagRoutes({ tables, cache }: Readers, { ranked }: MarketVi
     success: {
       description: 'A page of markets',
       schema: z.object({ data: z.array(marketSchema), ...pageFields }),
-      example: { data: [marketFrom(exampleMarket, undefined, exampleLabels)], ...examplePage },
+      example: { data: [marketFrom(exampleMarket, exampleLabels)], ...examplePage },
     },
     otherResponses: notFoundResponse('No market carries the tag.', 'tag not found', { tag: 'weather' }),
     async handler({ params: { slug }, query }, context) {

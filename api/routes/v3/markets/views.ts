@@ -1,9 +1,8 @@
-import type { Condition } from '../../../catalog/conditions.js';
-import { type MarketRow, marketsSql } from '../../../catalog/markets.sql.js';
 import type { RequestContext } from '../../../http/route.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import { pagingOf } from '../envelope.js';
+import { isListed, type ListedMarket } from './serialize.js';
 
 export const RANKING_MS = 30_000;
 
@@ -14,13 +13,16 @@ export interface RankedId {
 }
 const rankValue = ({ value }: RankedId) => (typeof value === 'string' ? BigInt(value) : value);
 
-/** Context of market rows (conditions, tag labels), labels by tag, and pages of market rankings. */
+/** Markets of the catalogue with their tag labels, and pages of market rankings. */
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
-export function createMarketViews({ tables, cache, conditionsOf, metadata }: Readers) {
-  const labelsOf = metadata.tagLabelsOf;
-  const contextOf = async (rows: readonly MarketRow[]) =>
-    Promise.all([conditionsOf(rows.map((row) => row.condition_id)), labelsOf(rows.flatMap((row) => row.tag_slugs))]);
+export function createMarketViews({ cache, conditionsOf, metadata }: Readers) {
+  /** Those of the markets that the catalogue lists, in the order of the ids. */
+  const listed = async (ids: readonly string[]) => {
+    const conditions = await conditionsOf(ids);
+    const markets = ids.map((id) => conditions.get(id)).filter(isListed);
+    return { markets, labels: await metadata.tagLabelsOf(markets.flatMap(({ market }) => market.tagSlugs)) };
+  };
 
   /** One page of a market ranking. `name` identifies its filter and sort. */
   const ranked = async (
@@ -38,17 +40,12 @@ export function createMarketViews({ tables, cache, conditionsOf, metadata }: Rea
     const list = (await cache.get(name, RANKING_MS, load)).value;
     const by = { value: rankValue, id: (row: RankedId) => row.id, direction } as const;
     const page = rankedPage(list, by, query, { endpoint: context.endpoint, order: ranking.sort });
-    const ids = page.rows.map((row) => row.id);
-    const rows = ids.length === 0 ? [] : await tables.rows<MarketRow>(marketsSql(ids));
-    const byId = new Map(rows.map((row) => [row.condition_id, row]));
-    const found = ids.flatMap((id) => byId.get(id) ?? []);
-    const [conditions, labels] = await contextOf(found);
-    const serialize = <T>(
-      from: (row: MarketRow, condition: Condition | undefined, labels: ReadonlyMap<string, string>) => T,
-    ): T[] => found.map((row) => from(row, conditions.get(row.condition_id), labels));
-    const fields = () => pagingOf(query, { ...page, rows: found }, context);
+    const { markets, labels } = await listed(page.rows.map((row) => row.id));
+    const serialize = <T>(from: (market: ListedMarket, labels: ReadonlyMap<string, string>) => T): T[] =>
+      markets.map((market) => from(market, labels));
+    const fields = () => pagingOf(query, { ...page, rows: markets }, context);
     return { serialize, fields, isEmpty: list.length === 0 };
   };
 
-  return { contextOf, labelsOf, ranked };
+  return { listed, ranked };
 }

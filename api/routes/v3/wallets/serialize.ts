@@ -121,9 +121,8 @@ function sourceOf(row: WalletEventRow, condition: Condition): (typeof redemption
 }
 
 export function redemptionFrom(row: WalletEventRow, condition: Condition): z.input<typeof redemptionSchema> {
-  const { resolution } = condition;
+  const { market, resolution } = condition;
   const winner = resolution?.winner ?? null;
-  const listed = <T>(values: readonly T[]) => (condition.known ? [...values] : null);
   return {
     ...commonFieldsFrom(row),
     condition: row.subject_id,
@@ -132,18 +131,18 @@ export function redemptionFrom(row: WalletEventRow, condition: Condition): z.inp
     payout_e6: row.amount,
     payout_usdc: moneyToNumber(BigInt(row.amount)),
     index_sets: row.index_sets.length === 0 ? null : [...row.index_sets],
-    market_title: condition.question,
-    market_slug: condition.slug,
-    market_image: condition.image,
-    event_title: condition.eventTitle,
-    event_slug: condition.eventSlug,
+    market_title: market?.question ?? null,
+    market_slug: market?.slug ?? null,
+    market_image: market?.image ?? null,
+    event_title: market?.eventTitle ?? null,
+    event_slug: market?.eventSlug ?? null,
     neg_risk: condition.negRisk,
     token_ids: condition.tokenIds.length === 0 ? null : [...condition.tokenIds],
-    outcomes: listed(condition.outcomes),
+    outcomes: market === null ? null : [...market.outcomes],
     payouts: resolution === null ? null : resolution.payouts.map(String),
     outcome_prices: resolution === null ? null : outcomePrices(resolution),
     winning_outcome_index: winner,
-    winning_outcome: winner === null ? null : (condition.outcomes[winner] ?? null),
+    winning_outcome: winner === null ? null : (market?.outcomes[winner] ?? null),
     winning_token_id: winner === null ? null : (condition.tokenIds[winner] ?? null),
     resolved_at: resolution === null ? null : isoFrom(resolution.resolvedAtS * 1000),
     transaction_hash: row.tx_hash,
