@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +7,7 @@ import { RetryableError } from '../errors.js';
 import { type ExportArguments, type ExportFormat, formats } from './arguments.js';
 import { type Dataset, datasets } from './datasets.js';
 import { indexedEndS } from './indexed-end.js';
+import { isWholeFile } from './whole-file.js';
 
 const DAY_S = 86_400;
 /** Time after a block within which all tables have its rows. */
@@ -54,26 +55,11 @@ async function csvRows(path: string): Promise<number> {
   return lines - 1;
 }
 
-async function isWholeParquet(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const [head, tail] = [Buffer.alloc(4), Buffer.alloc(4)];
-    await file.read(head, 0, 4, 0);
-    await file.read(tail, 0, 4, Math.max(0, size - 4));
-    // Both marks and the length of the footer.
-    return size >= 12 && head.toString('latin1') === 'PAR1' && tail.toString('latin1') === 'PAR1';
-  } finally {
-    await file.close();
-  }
-}
-
 /** Whether a file of an earlier run is there; `damaged`: empty or cut, as a power failure may leave it. */
 async function earlierFile(path: string, format: ExportFormat): Promise<'none' | 'whole' | 'damaged'> {
   const found = await stat(path).catch(() => null);
   if (found === null) return 'none';
-  const isWhole = format === 'csv' ? found.size > 0 : await isWholeParquet(path);
-  return isWhole ? 'whole' : 'damaged';
+  return (await isWholeFile(path, format)) ? 'whole' : 'damaged';
 }
 
 export interface ExportReport {
@@ -163,7 +149,8 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
     // On the disk before it has its name: after a power failure it would be there, empty or cut.
     const written = createWriteStream(partial, { flush: true });
     await pipeline(await database.stream(sql, params, formats[options.format]), written);
-    const isWhole = options.format === 'csv' ? (await csvRows(partial)) === rows : await isWholeParquet(partial);
+    const isWhole =
+      options.format === 'csv' ? (await csvRows(partial)) === rows : await isWholeFile(partial, options.format);
     if (!isWhole) {
       await rm(partial);
       throw new RetryableError(`${file.name} was not received completely; repeat the command to resume`);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { type Engine, openEngine } from '../clickhouse/embedded/engine.js';
 import { UsageError } from '../command-line.js';
 import { FatalError } from '../errors.js';
+import { isWholeFile } from '../export/whole-file.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { ImportArguments } from './arguments.js';
 import { type ExportedFile, exportedFiles, missingDatasets } from './exported-files.js';
@@ -52,6 +53,9 @@ export async function importExport(
   const { logger, print } = deps;
   // The engine resolves relative names against a directory of its own.
   const files = exportedFiles(resolve(folder));
+  for (const { path, format } of files)
+    if (!(await isWholeFile(path, format)))
+      throw new UsageError(`${basename(path)} is empty or cut: copy or export it again`);
   for (const line of missingDatasets(files)) print(line);
   await mkdir(out, { recursive: true });
   const earlier = await readImport(out);

@@ -167,8 +167,7 @@ describe('export', () => {
     const { rows } = await exported(args);
     const [name = ''] = readdirSync(dir);
     const whole = readFileSync(join(dir, name));
-    // Of a CSV file only the end of its last row could show that it is cut.
-    const damaged = [whole.subarray(0, 0), ...(format === 'csv' ? [] : [whole.subarray(0, 4), whole.subarray(0, -1)])];
+    const damaged = [whole.subarray(0, 0), whole.subarray(0, 4), whole.subarray(0, -1), whole.subarray(0, -40)];
     for (const bytes of damaged) {
       writeFileSync(join(dir, name), bytes);
       const again = await exported(args);

@@ -92,6 +92,22 @@ describe('a repeated import', () => {
     expect(await blocksIn(out)).toEqual([100, 101, 200, 201]);
   });
 
+  it.each([
+    ['within its last row', -5],
+    ['before the end of its last line', -1],
+    ['to nothing', 0],
+  ])('rejects a file that is cut %s, and leaves the earlier import as it is', async (name, end) => {
+    const whole = parties('2026-04-05', [100, 101]);
+    const cut = folder(`cut ${name}`, { '2026-04-05': end === 0 ? '' : whole.slice(0, end) });
+    const out = path(`from cut ${name}`);
+    cpSync(path('before'), out, { recursive: true });
+    expect(await run(cut, out)).toMatchObject({
+      code: 64,
+      err: expect.stringContaining(`${nameOf('2026-04-05')} is empty or cut: copy or export it again`),
+    });
+    expect(await blocksIn(out)).toEqual([200, 201]);
+  });
+
   it('leaves one of both imports complete wherever it is killed, and a further one cleans up and has the note', async () => {
     const seen: string[] = [];
     for (let changes = 0; ; changes++) {
