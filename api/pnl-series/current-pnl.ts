@@ -8,8 +8,8 @@ import { type PositionSumsRow, positionSumsSql } from './current-pnl.sql.js';
 const POSITIONS_PER_TURN = 1_000;
 
 export interface CurrentPnl {
-  /** Base units. */
-  readonly pnl: bigint;
+  /** At current prices, base units. */
+  readonly pnl: () => Promise<bigint>;
   readonly positions: number;
   readonly events: number;
 }
@@ -28,13 +28,16 @@ export function createCurrentPnlReader(deps: { tables: Tables; prices: Lookup<Pr
     const [row] = await deps.tables.rows<PositionSumsRow>(positionSumsSql(wallet));
     if (row === undefined || Number(row.positions) === 0) return null;
     const { tokens, sizes, costs } = row;
-    const prices = await deps.prices(tokens);
-    let pnl = BigInt(row.without_value);
-    for (const [n, token] of tokens.entries()) {
-      if (n % POSITIONS_PER_TURN === POSITIONS_PER_TURN - 1) await yieldToEventLoop();
-      const price = prices.get(token)?.usd ?? null;
-      pnl += price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price);
-    }
+    const pnl = async () => {
+      const prices = await deps.prices(tokens);
+      let sum = BigInt(row.without_value);
+      for (const [n, token] of tokens.entries()) {
+        if (n % POSITIONS_PER_TURN === POSITIONS_PER_TURN - 1) await yieldToEventLoop();
+        const price = prices.get(token)?.usd ?? null;
+        sum += price === null ? BigInt(costs[n] as string) : valueAtPrice(BigInt(sizes[n] as string), price);
+      }
+      return sum;
+    };
     return { pnl, positions: Number(row.positions), events: Number(row.events) };
   };
 }

@@ -29,7 +29,11 @@ function setUp({ statementMs, groups }: { statementMs: number; groups: number })
     tables,
     metadata: { tokensOf: none, marketsOf: none, resolutionsOf: none },
     hourlyCloses: { since: none },
-    currentPnl: async (wallet) => ({ pnl: 7n, positions: wallet === 'small' ? 10 : 1_000_000, events: 1_000_000 }),
+    currentPnl: async (wallet) => ({
+      pnl: async () => 7n,
+      positions: wallet === 'small' ? 10 : 1_000_000,
+      events: 1_000_000,
+    }),
     nowMs: () => Date.now(),
   });
   const outcomes = new Map<string, string>();

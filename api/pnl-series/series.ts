@@ -158,11 +158,11 @@ export function createPnlSeriesReader(deps: {
         return readChanges(wallet, times, Math.max(1, Math.ceil(Number(row?.groups ?? 0) / ROWS_PER_SLICE)));
       });
     };
-    const changes = await read();
+    const [changes, currentPnl] = await Promise.all([read(), now.pnl()]);
     let pnl = 0n;
     return changes.map((change, sample) => {
       pnl += change;
-      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? now.pnl : pnl };
+      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? currentPnl : pnl };
     });
   };
 }
