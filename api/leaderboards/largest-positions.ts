@@ -1,4 +1,5 @@
 import { parseMoney } from '../../schemas/primitives/money.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { Tables } from '../tables/port.js';
 import {
   type LargestPositionRow,
@@ -23,22 +24,30 @@ export interface LargestPosition {
   readonly realizedPnl: bigint;
 }
 
+const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
+/** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
+const SNAPSHOT_CACHE_MS = 60_000;
+
 export type LargestPositionsReader = ReturnType<typeof createLargestPositionsReader>;
 
 /** Reads the largest positions of all wallets from snapshots that the processors take periodically. */
-export function createLargestPositionsReader({ tables }: { tables: Tables }) {
+export function createLargestPositionsReader({ tables, cache }: { tables: Tables; cache: ResponseCache }) {
   /** True while the snapshot is retained. */
   const exists = async (takenAtMs: number) => (await tables.rows(largestSnapshotExistsSql(takenAtMs))).length > 0;
   return {
     exists,
-    /** Time of the newest snapshot, Unix milliseconds; null before the first. */
+    /** Time of the newest snapshot, Unix milliseconds, cached for up to a second; null before the first. */
     async newestSnapshot() {
-      const [row] = await tables.rows<{ at: number | string }>(newestLargestSnapshotSql());
+      const load = async () => (await tables.rows<{ at: number | string }>(newestLargestSnapshotSql()))[0];
+      const lifeMs = (found: unknown) => (found === undefined ? 0 : NEWEST_SNAPSHOT_CACHE_MS);
+      const { value: row } = await cache.get('largest positions newest', lifeMs, load);
       return row === undefined ? null : Number(row.at);
     },
     /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
     async page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null> {
-      const rows = await tables.rows<LargestPositionRow>(largestPositionsSql(page));
+      const load = () => tables.rows<LargestPositionRow>(largestPositionsSql(page));
+      const lifeMs = (found: readonly unknown[]) => (found.length === 0 ? 0 : SNAPSHOT_CACHE_MS);
+      const { value: rows } = await cache.get(`largest positions ${Object.values(page)}`, lifeMs, load);
       if (rows.length === 0 && !(await exists(page.takenAtMs))) return null;
       return rows.map((row) => ({
         rank: Number(row.rank),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createResponseCache } from '../../api/cache/response-cache.js';
 import { createLargestPositionsReader } from '../../api/leaderboards/largest-positions.js';
 import { newestSnapshotSql, tagLeaderboardSql, venueTotalsSql } from '../../api/leaderboards/leaderboard.sql.js';
 import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
@@ -41,10 +42,11 @@ describe('after a clock that ran five days ahead was set back', () => {
   it('the first leaderboards, totals and largest positions that are taken are served, and the earlier ones are retained', async () => {
     const refresher = createLeaderboardRefresher(deps());
     const tables = createClickHouseTables(engine.client);
+    const cache = createResponseCache({ nowMs: () => clock.nowMs, maxBytes: 0 });
     const newest = async () => {
       const [ranks] = await tables.rows<{ at: string }>(newestSnapshotSql('total'));
       const [totals] = await tables.rows<{ at: string }>(venueTotalsSql());
-      const largest = await createLargestPositionsReader({ tables }).newestSnapshot();
+      const largest = await createLargestPositionsReader({ tables, cache }).newestSnapshot();
       return [Number(ranks?.at), Number(totals?.at), largest].map((at) => (at ?? 0) - NOW_MS);
     };
     // A snapshot of a second later on another machine's clock is no reason to delete.
