@@ -90,6 +90,11 @@ export function resolutionsPageSql(page: Page, beyond: LogPosition | null): Sql 
   };
 }
 
+export interface PreparedRow {
+  readonly condition_id: string;
+  readonly at: number | string;
+}
+
 /** Times at which conditions were prepared, Unix seconds. */
 export const preparedSql = (conditionIds: readonly string[]): Sql => ({
   text: `SELECT condition_id, toUnixTimestamp(timestamp) AS at FROM conditions FINAL WHERE condition_id IN {conditions:Array(String)}`,

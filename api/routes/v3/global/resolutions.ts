@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { createCachedLookup, readRows } from '../../../catalog/cached-lookup.js';
 import { resolutionOf } from '../../../catalog/resolution.js';
 import { toPage } from '../../../fills/read-page.js';
 import { defineRoute, type Route } from '../../../http/route.js';
 import { logPositionCursor } from '../../../pagination/cursor.js';
 import { cursorPage } from '../../../pagination/list-page.js';
 import type { Readers } from '../../../readers.js';
-import { preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
+import { type PreparedRow, preparedSql, type ResolutionRow, resolutionsPageSql } from '../../../volumes/volumes.sql.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { paging, v3Route } from '../params.js';
 import { examplePaging } from '../trades/examples.js';
@@ -26,7 +27,17 @@ const resolutionSchema = z.object({
 });
 
 /** GET /v3/resolutions: every resolved condition, newest first. */
-export function createResolutionsRoute({ tables, metadata }: Readers): Route {
+export function createResolutionsRoute({ tables, metadata, nowMs }: Readers): Route {
+  const createdAtOf = createCachedLookup<string | null>({
+    read: readRows(
+      tables,
+      preparedSql,
+      (row: PreparedRow) => row.condition_id,
+      ({ at }) => `${at}000`,
+    ),
+    unknown: null,
+    nowMs,
+  });
   return defineRoute({
     ...v3Route,
     tag: 'Markets',
@@ -60,11 +71,7 @@ export function createResolutionsRoute({ tables, metadata }: Readers): Route {
         toPage(await tables.rows<ResolutionRow>(resolutionsPageSql(order, beyond)), query.limit),
       );
       const ids = page.rows.map((row) => row.condition_id);
-      const [markets, prepared] = await Promise.all([
-        metadata.marketsOf(ids),
-        ids.length === 0 ? [] : tables.rows<{ condition_id: string; at: number | string }>(preparedSql(ids)),
-      ]);
-      const createdAt = new Map(prepared.map((row) => [row.condition_id, `${row.at}000`]));
+      const [markets, createdAt] = await Promise.all([metadata.marketsOf(ids), createdAtOf(ids)]);
       return {
         body: {
           data: page.rows.map((row) => {
