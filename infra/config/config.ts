@@ -3,7 +3,12 @@ import { FatalError } from '../errors.js';
 import { type BillingConfig, billingOf, redactBilling } from './billing-config.js';
 import { environment, type ParsedEnvironment } from './environment.js';
 import { type KafkaConfig, kafkaOf } from './kafka-config.js';
-import { type SchemaRegistryConfig, schemaRegistryOf } from './schema-registry-config.js';
+import {
+  copyLogRegistryOf,
+  type SchemaRegistryConfig,
+  schemaRegistryOf,
+  type TargetRegistryConfig,
+} from './schema-registry-config.js';
 import { withSecretFiles } from './secret-files.js';
 import { type SignInConfig, signInOf } from './sign-in-config.js';
 import { type SocialConfig, socialOf } from './social-config.js';
@@ -27,6 +32,7 @@ export interface Config {
   readonly rawHistoryDays: number | null;
   /** undefined: the ids of schemas/registry.lock.json. */
   readonly schemaRegistry: SchemaRegistryConfig | undefined;
+  readonly copyLogRegistry: TargetRegistryConfig;
   readonly clickhouse: {
     readonly url: string;
     /** Listening address of the embedded server; null when CLICKHOUSE_URL names an external one. */
@@ -176,6 +182,7 @@ export function loadConfig(env: Environment = process.env): Config {
     kafka: kafkaOf(e),
     rawHistoryDays: e.RAW_HISTORY_DAYS ?? null,
     schemaRegistry: schemaRegistryOf(e),
+    copyLogRegistry: copyLogRegistryOf(e),
     clickhouse: {
       ...clickhouseOf(e),
       database: e.CLICKHOUSE_DATABASE,
@@ -247,7 +254,7 @@ function redactUrl(url: string): string {
 
 /** The configuration without secrets: passwords, and all parts of URLs that can be credentials, are replaced. */
 export function redactConfig(config: Config): Config {
-  const { sources, schemaRegistry: registry } = config;
+  const { sources, schemaRegistry: registry, copyLogRegistry } = config;
   return {
     ...config,
     addressSecret: config.addressSecret && '[redacted]',
@@ -255,6 +262,7 @@ export function redactConfig(config: Config): Config {
     kafka: { ...config.kafka, sasl: config.kafka.sasl && { ...config.kafka.sasl, password: '[redacted]' } },
     redisUrl: config.redisUrl && redactUrl(config.redisUrl),
     schemaRegistry: registry && { ...registry, password: registry.password && '[redacted]' },
+    copyLogRegistry: { ...copyLogRegistry, password: copyLogRegistry.password && '[redacted]' },
     clickhouse: {
       ...config.clickhouse,
       url: redactUrl(config.clickhouse.url),

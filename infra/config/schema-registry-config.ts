@@ -10,6 +10,16 @@ export interface SchemaRegistryConfig {
   readonly password: string | undefined;
 }
 
+/** Of the registry that a command names as its target. */
+export type TargetRegistryConfig = Pick<SchemaRegistryConfig, 'user' | 'password'>;
+
+/** Throws FatalError when the user of the password is missing. */
+export function copyLogRegistryOf(e: ParsedEnvironment): TargetRegistryConfig {
+  const { COPY_LOG_REGISTRY_USER: user, COPY_LOG_REGISTRY_PASSWORD: password } = e;
+  if (user === undefined) rejectUnused(e, ['COPY_LOG_REGISTRY_PASSWORD'], 'COPY_LOG_REGISTRY_USER is missing');
+  return { user, password };
+}
+
 /** Throws FatalError when the user of a password is missing, or credentials are given without a registry. */
 export function schemaRegistryOf(e: ParsedEnvironment): SchemaRegistryConfig | undefined {
   if (e.SCHEMA_REGISTRY_URL === undefined) {

@@ -27,6 +27,15 @@ describe('SCHEMA_REGISTRY_URL', () => {
     expect(JSON.stringify(redactConfig(config))).not.toContain('s3cret');
   });
 
+  it('has its own credentials for a copy, and hides their password', () => {
+    const config = loadConfig({ COPY_LOG_REGISTRY_USER: 'key', COPY_LOG_REGISTRY_PASSWORD: 's3cret' });
+    expect(config).toMatchObject({
+      schemaRegistry: undefined,
+      copyLogRegistry: { user: 'key', password: 's3cret' },
+    });
+    expect(JSON.stringify(redactConfig(config))).not.toContain('s3cret');
+  });
+
   it('names the invalid variable', () => {
     expect(() => loadConfig({ SCHEMA_REGISTRY_URL: 'registry:8081' })).toThrow(/SCHEMA_REGISTRY_URL: expected http/);
     expect(() => loadConfig({ SCHEMA_REGISTRY_URL: 'http://127.0.0.1:8081', SCHEMA_REGISTRY_PASSWORD: 'x' })).toThrow(

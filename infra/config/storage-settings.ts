@@ -61,6 +61,18 @@ export const storageSettings = {
     'Password at the registry.',
     'none',
   ),
+  COPY_LOG_REGISTRY_USER: setting(
+    z.string().optional(),
+    'Log and schema registry',
+    'User name at the registry that `npm run copy-log -- --to-registry` names.',
+    'none',
+  ),
+  COPY_LOG_REGISTRY_PASSWORD: setting(
+    z.string().optional(),
+    'Log and schema registry',
+    'Password of that user.',
+    'none',
+  ),
   CLICKHOUSE_URL: setting(
     urlWithCredentials(/^https?$/, 'http(s)://host[:port]').optional(),
     'ClickHouse',

@@ -23,6 +23,7 @@ describe('settings that would have no effect', () => {
     ['MAIL_FROM', 'a@b.example', 'SMTP_URL is missing'],
     ['SCHEMA_REGISTRY_USER', 'odds', 'SCHEMA_REGISTRY_URL is missing'],
     ['SCHEMA_REGISTRY_PASSWORD', 'secret', 'SCHEMA_REGISTRY_URL is missing'],
+    ['COPY_LOG_REGISTRY_PASSWORD', 'secret', 'COPY_LOG_REGISTRY_USER is missing'],
     ['SOCIAL_FULL_ARCHIVE', '1', 'SOCIAL_API_TOKEN is missing'],
     ['SOCIAL_API_URL', 'https://posts.example/2', 'SOCIAL_API_TOKEN is missing'],
     ['CLICKHOUSE_CLUSTER', 'main', 'CLICKHOUSE_URL is missing'],

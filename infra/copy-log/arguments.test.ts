@@ -26,6 +26,14 @@ describe('parseCopyArguments', () => {
     [['catalog'], /--to is missing/],
     [['--to', 'lmdb:new', 'catalogue'], /no topic catalogue: chain\.head, chain\.final/],
     [['--to', 'lmdb:new', '--force'], /--force/],
+    [
+      ['--to', 'kafka://a:1', '--to-registry', 'https://me:p4ss@b:2'],
+      /list of processes: set COPY_LOG_REGISTRY_USER and/,
+    ],
+    [
+      ['--to', 'kafka://a:1', '--to-registry', 'https://token@b:2'],
+      /list of processes: set COPY_LOG_REGISTRY_USER and/,
+    ],
   ])('rejects %j', (args, message) => {
     const parse = () => parseCopyArguments(args);
     expect(parse).toThrow(UsageError);

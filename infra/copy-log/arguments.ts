@@ -27,7 +27,8 @@ export const usageText = `Usage: npm run copy-log -- --to <log> [--to-registry <
 Copies records of the log LOG_URL to another log: to move between LMDB and Kafka, or to give a new log the accounts of an old one.
 
   --to           lmdb:<directory> or kafka://host:port[,host:port]; its topics are created
-  --to-registry  schema registry of that log, as SCHEMA_REGISTRY_URL of its processes; default: none. The registry of LOG_URL is SCHEMA_REGISTRY_URL
+  --to-registry  schema registry of that log, as SCHEMA_REGISTRY_URL of its processes; default: none. The registry of LOG_URL is SCHEMA_REGISTRY_URL.
+                 Its user and password are COPY_LOG_REGISTRY_USER and COPY_LOG_REGISTRY_PASSWORD
   topic          default: ${sourceTopics.map(({ name }) => name).join(', ')};
                  everything else follows from these
 
@@ -39,6 +40,11 @@ Exit codes: 0 copied, 64 wrong usage, 75 a log or registry does not respond, a p
 export function parseCopyArguments(args: readonly string[]): CopyArguments {
   const { values, positionals } = parsed(args);
   if (values.to === undefined) throw new UsageError('--to is missing: the log that receives the records');
+  const toRegistry = values['to-registry'];
+  if (toRegistry !== undefined && hasCredentials(toRegistry))
+    throw new UsageError(
+      '--to-registry contains a user or password, which every user of this machine can read in the list of processes: set COPY_LOG_REGISTRY_USER and COPY_LOG_REGISTRY_PASSWORD',
+    );
   const chosen = positionals.map((name) => {
     const topic = allTopics.find((known) => known.name === name);
     if (topic === undefined)
@@ -47,9 +53,15 @@ export function parseCopyArguments(args: readonly string[]): CopyArguments {
   });
   return {
     to: values.to,
-    toRegistry: values['to-registry'],
+    toRegistry,
     topics: chosen.length === 0 ? sourceTopics : [...new Set(chosen)],
   };
+}
+
+function hasCredentials(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
 }
 
 function parsed(args: readonly string[]) {

@@ -33,7 +33,10 @@ async function main(args: readonly string[]): Promise<void> {
   const { to, toRegistry, topics } = parseCopyArguments(args);
   const config = loadConfig();
   if (to === config.logUrl) throw new UsageError(`--to ${to} is LOG_URL itself`);
-  const targetConfig = { ...loadConfig({ LOG_URL: to, SCHEMA_REGISTRY_URL: toRegistry }), kafka: config.kafka };
+  const { user: SCHEMA_REGISTRY_USER, password: SCHEMA_REGISTRY_PASSWORD } = config.copyLogRegistry;
+  const registry = { SCHEMA_REGISTRY_URL: toRegistry, SCHEMA_REGISTRY_USER, SCHEMA_REGISTRY_PASSWORD };
+  const settings = toRegistry === undefined ? { LOG_URL: to } : { LOG_URL: to, ...registry };
+  const targetConfig = { ...loadConfig(settings), kafka: config.kafka };
   const logger = createLogger({ process: 'copy-log', level: 'warn' });
   const open = (of: typeof config) =>
     openEventLog(of, { logger, metrics: createMetrics({ process: 'copy-log', defaults: false }), maintenance: false });

@@ -74,7 +74,7 @@ function errorOf(url: string, what: string, failure: RestFailure): Error {
   if (status === undefined || status === 408 || status === 429 || status >= 500) return unavailable(url, what, failure);
   if (status === 401 || status === 403) {
     return new FatalError(
-      `The schema registry at ${url} rejects the credentials (${what}): ${detail}. Check SCHEMA_REGISTRY_USER and SCHEMA_REGISTRY_PASSWORD.`,
+      `The schema registry at ${url} rejects the credentials (${what}): ${detail}. Check SCHEMA_REGISTRY_USER and SCHEMA_REGISTRY_PASSWORD, for --to-registry of copy-log COPY_LOG_REGISTRY_USER and COPY_LOG_REGISTRY_PASSWORD.`,
     );
   }
   if (status === 404) {

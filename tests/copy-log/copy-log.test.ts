@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   type CopySource,
   type CopyTarget,
@@ -123,9 +126,10 @@ describe('npm run copy-log', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const program = join(import.meta.dirname, '../../dist/infra/copy-log/main.js');
   const urlOf = (name: string) => `lmdb:${join(directory, name)}`;
-  const run = (...args: string[]) =>
+  const run = (...args: string[]) => runWith({}, ...args);
+  const runWith = (settings: Readonly<Record<string, string>>, ...args: string[]) =>
     new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
-      const env = { PATH: process.env.PATH, LOG_URL: urlOf('from') };
+      const env = { PATH: process.env.PATH, LOG_URL: urlOf('from'), ...settings };
       execFile(process.execPath, [program, ...args], { env }, (error, out, err) =>
         resolve({ code: error?.code ?? 0, out, err }),
       );
@@ -193,5 +197,27 @@ describe('npm run copy-log', () => {
     const running = await run('--to', urlOf('to'), 'accounts.state');
     expect(running).toMatchObject({ code: 75, out: '' });
     expect(running.err).toMatch(/^Stop all processes first.* ingest of lmdb:.*: host:1/);
+  });
+
+  it('takes the user and password of the target registry from the environment, and not from its URL', async () => {
+    const seen: unknown[] = [];
+    const server = createServer(({ headers }, response) => {
+      seen.push(headers.authorization);
+      response.writeHead(401).end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const credentials = { COPY_LOG_REGISTRY_USER: 'me', COPY_LOG_REGISTRY_PASSWORD: 'p4ss' };
+    const target = ['--to', urlOf('registered'), '--to-registry'];
+
+    const inUrl = await run(...target, `http://me:p4ss@${host}`);
+    expect(inUrl).toMatchObject({ code: 64, err: expect.stringContaining('set COPY_LOG_REGISTRY_USER') });
+    expect(inUrl.err).not.toContain('p4ss');
+    expect(seen).toEqual([]);
+
+    const rejected = await runWith(credentials, ...target, `http://${host}`);
+    expect(rejected).toMatchObject({ code: 78, err: expect.stringContaining('COPY_LOG_REGISTRY_USER') });
+    expect([...new Set(seen)]).toEqual([`Basic ${Buffer.from('me:p4ss').toString('base64')}`]);
   });
 });
