@@ -1,5 +1,12 @@
 import { type CursorKind, type CursorList, cursorsOf } from './cursor.js';
 
+/** Which page of a list is requested. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly offset: number;
+  readonly cursor?: string | undefined;
+}
+
 /** A page of a list. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[];
@@ -21,7 +28,7 @@ export interface FoundPage<Row, Position> {
 export function cursorPage<Row, Position>(
   kind: CursorKind<Position>,
   list: CursorList,
-  query: { readonly cursor?: string | undefined },
+  query: Pick<PageQuery, 'cursor'>,
   load: (start: Position | null) => Promise<FoundPage<Row, Position>>,
 ): Promise<ListPage<Row>> {
   const cursors = cursorsOf(kind, list);

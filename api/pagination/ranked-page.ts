@@ -1,5 +1,5 @@
 import { type CursorKind, type CursorList, cursorsOf } from './cursor.js';
-import type { ListPage } from './list-page.js';
+import type { ListPage, PageQuery } from './list-page.js';
 
 /** Sort value of a row; null sorts last in either direction. */
 export type RankValue = bigint | number | string | null;
@@ -67,7 +67,7 @@ const compareValues = (a: RankValue, b: RankValue, sign: number): number => {
 export function rankedPage<Row>(
   list: readonly Row[],
   by: RankOrder<Row>,
-  query: { readonly limit: number; readonly offset: number; readonly cursor?: string | undefined },
+  query: PageQuery,
   of: CursorList,
 ): RankedPage<Row> {
   const cursors = cursorsOf(rankCursor, of);

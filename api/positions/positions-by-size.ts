@@ -1,4 +1,5 @@
 import type { FillReader } from '../fills/reader.js';
+import type { PageQuery } from '../pagination/list-page.js';
 import { rankedPage } from '../pagination/ranked-page.js';
 import { ordered } from './order.js';
 import { type Position, positionId } from './position.js';
@@ -28,12 +29,9 @@ const sharesStatusOf = ({ status }: HoldingFilter): PositionStatus =>
   status === null ? 'all' : status === 'closed' ? 'closed' : 'open';
 
 /** A page of the list. */
-export interface HoldingPage {
+export interface HoldingPage extends PageQuery {
   readonly endpoint: string;
   readonly order: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
 }
 
 /** Characters of the longest position id: address, hyphen, 78 digits. */

@@ -6,7 +6,7 @@ import { tokenFields, tokenFieldsFrom } from '../../fills/token-fields.js';
 import { timeRangeAliases } from '../../http/aliases.js';
 import { defineRoute, type RequestContext, type Route } from '../../http/route.js';
 import { cursorsOf, cursorText, logPositionCursor } from '../../pagination/cursor.js';
-import { cursorPage } from '../../pagination/list-page.js';
+import { cursorPage, type PageQuery } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { clob, common } from './params.js';
@@ -51,7 +51,7 @@ export function createClobTrades({ fills, titleOf: titleOfToken, withTitles }: R
   /** A page of fills, serialized with the titles of their tokens. */
   const read = async <T>(
     filter: FillFilter,
-    query: { limit: number; offset: number; order?: 'asc' | 'desc'; cursor?: string | undefined },
+    query: PageQuery & { order?: 'asc' | 'desc' },
     { endpoint }: RequestContext,
     serialize: (row: FillRow, title: TokenTitle) => T,
   ) => {

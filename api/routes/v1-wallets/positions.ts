@@ -8,6 +8,7 @@ import { priceDocs } from '../../http/field-docs.js';
 import { named } from '../../http/named-params.js';
 import { requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import type { PageQuery } from '../../pagination/list-page.js';
 import { rankedPage } from '../../pagination/ranked-page.js';
 import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
@@ -147,13 +148,13 @@ const filters = z.object({
   condition_id: hashParam({ description: 'Only this market.', invalid: 'Invalid condition_id' }).optional(),
 });
 const query = filters.extend(paging);
-type PageQuery = z.output<typeof query> & { readonly cursor?: string | undefined };
+type PositionsQuery = z.output<typeof query> & PageQuery;
 const WALLET_PATH = '/v1/wallets/{addr}/positions';
 const TOO_MANY = `Of more than ${MAX_POSITIONS_TEXT} open positions of a wallet, those with the latest activity are listed; with \`condition_id\` all of the market.`;
 
 /** GET open positions of one or several wallets. */
 export function createV1PositionsRoutes(readers: Readers): readonly Route[] {
-  const ofWallet = async (wallet: string, given: PageQuery) => {
+  const ofWallet = async (wallet: string, given: PositionsQuery) => {
     const { limit, offset, cursor: start, ...filter } = given;
     const { condition_id } = filter;
     const all = await readers.positions.ofWallet(wallet, CACHE_S * 1000, { status: 'open' });

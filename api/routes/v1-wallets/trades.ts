@@ -11,7 +11,7 @@ import { named } from '../../http/named-params.js';
 import { requiredText } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { logPositionCursor } from '../../pagination/cursor.js';
-import { cursorPage } from '../../pagination/list-page.js';
+import { cursorPage, type PageQuery } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
 import { common, cursor, MAX_WALLETS, marketId, nextCursor, paging, parseWallets } from './params.js';
@@ -101,12 +101,6 @@ function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof market
 }
 
 const WALLET_PATH = '/v1/wallets/{addr}/trades';
-
-interface PageQuery {
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
-}
 
 /** GET trades of wallets and markets: one row per signed order of the wallet, so that a taker order is one row and not one per matched maker. */
 export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): readonly Route[] {

@@ -84,10 +84,7 @@ const shape = {
 };
 /** Further names of a token; they are ANDed with its id. */
 const marketSelectors = { condition_id: v2.conditionId.optional(), market_slug: v2.slug.optional() };
-interface MarketSelectors {
-  readonly condition_id?: string;
-  readonly market_slug?: string;
-}
+type MarketSelectors = z.output<z.ZodObject<typeof marketSelectors>>;
 const query = z.object(shape);
 type Query = z.output<typeof query>;
 

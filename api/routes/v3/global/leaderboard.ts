@@ -8,6 +8,7 @@ import { defineRoute, errorSchema, notFoundResponse, type RequestContext, type R
 import { MAX_RANK, type RankingMetric, rankingMetrics } from '../../../leaderboards/leaderboard.sql.js';
 import { MAX_ORDER_AGE_MS, type RankedValue, type RankedWallet } from '../../../leaderboards/reader.js';
 import { cursorsOf, SNAPSHOT_EXPIRED, snapshotRankCursor } from '../../../pagination/cursor.js';
+import type { PageQuery } from '../../../pagination/list-page.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
@@ -52,12 +53,6 @@ function onlyTags({ tags, tag_slug: tag, ...rest }: Selection): readonly string[
 }
 
 const unixSeconds = (ms: number | null): number | null => (ms === null ? null : Math.floor(ms / 1000));
-
-interface PageQuery {
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
-}
 
 function checkDepth({ limit, offset }: PageQuery): void {
   if (offset + limit <= MAX_RANK) return;

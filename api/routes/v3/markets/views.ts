@@ -1,4 +1,5 @@
 import type { RequestContext } from '../../../http/route.js';
+import type { PageQuery } from '../../../pagination/list-page.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import { pagingOf } from '../envelope.js';
@@ -27,7 +28,7 @@ export function createMarketViews({ cache, conditionsOf, metadata }: Readers) {
   /** One page of a market ranking. `name` identifies its filter and sort. */
   const ranked = async (
     name: string,
-    query: { readonly limit: number; readonly offset: number; readonly cursor?: string | undefined },
+    query: PageQuery,
     ranking: {
       readonly context: RequestContext;
       readonly direction: 'asc' | 'desc';

@@ -1,7 +1,7 @@
 import { MAX_RANKED } from '../../../catalog/markets.sql.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
 import type { RequestContext } from '../../../http/route.js';
-import type { ListPage } from '../../../pagination/list-page.js';
+import type { ListPage, PageQuery } from '../../../pagination/list-page.js';
 import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Position } from '../../../positions/position.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
@@ -13,7 +13,7 @@ const MAX_ORDER_AGE_S = 30;
 /** Pagination note in the OpenAPI descriptions of these lists. */
 export const HOLDER_PAGINATION_NOTE = `The first ${MAX_RANKED.toLocaleString('en')} in the requested order. The order is at most ${MAX_ORDER_AGE_S} s old; the values of the rows are current. \`next_cursor\` continues after the last row: positions whose sort key does not change are listed exactly once.`;
 
-export interface HoldersRequest {
+export interface HoldersRequest extends PageQuery {
   readonly sort: HolderSort;
   readonly order: 'asc' | 'desc';
   readonly status?: PositionStatus;
@@ -21,9 +21,6 @@ export interface HoldersRequest {
   readonly settled?: boolean | null;
   /** Shares, base units; null: any size. */
   readonly minSize: bigint | null;
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
 }
 
 /** A page of the positions in the selected tokens. `selectionName` identifies the selection. */

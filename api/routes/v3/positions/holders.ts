@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { plans } from '../../../../schemas/plans.js';
 import type { TokenSelection } from '../../../fills/tokens.sql.js';
 import { defineRoute, type RequestContext, type Route } from '../../../http/route.js';
+import type { PageQuery } from '../../../pagination/list-page.js';
 import { exampleOpenPosition } from '../../../positions/examples.js';
 import type { HolderSort, PositionStatus } from '../../../positions/positions.sql.js';
 import type { Readers } from '../../../readers.js';
@@ -25,12 +26,9 @@ const sortParam = (fallback: (typeof sorts)[number]) =>
     .choice('sort', sorts, `Default ${fallback}: \`pnl\` is realized_pnl, \`volume\` is total_bought.`, ', ')
     .default(fallback);
 
-interface HoldersQuery {
+interface HoldersQuery extends PageQuery {
   readonly sort: (typeof sorts)[number];
   readonly status?: Exclude<PositionStatus, 'all'>;
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
 }
 
 /** GET holders of a market (by condition or slug) and of a token, closed positions included. */

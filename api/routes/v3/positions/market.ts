@@ -80,15 +80,18 @@ function rowFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof 
   return { wallet: position.wallet, ...(shown as unknown as Omit<z.input<typeof rowSchema>, 'wallet'>) };
 }
 
-interface AllPositionsQuery {
-  readonly sort: (typeof sorts)[number];
-  readonly order: 'asc' | 'desc';
-  readonly status: (typeof statuses)[number];
-  readonly min_size?: bigint;
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
-}
+const positionsQuery = z.object({
+  token_id: v3.token,
+  condition_id: v3.conditionId.optional(),
+  market_slug: v3.slugOf('market_slug', 'Market slug.'),
+  status: v3.choice('status', statuses, STATUS_DESCRIPTION, ', ').default('all'),
+  sort: v3
+    .choice('sort', sorts, 'Default recent. `pnl` is realized_pnl, `volume` is total_bought.', ', ')
+    .default('recent'),
+  order: v3.choice('order', ['asc', 'desc'], 'Default desc.').default('desc'),
+  min_size: sharesParam.optional(),
+  ...paging,
+});
 
 const snapshotOf = (start: SnapshotOffset | SnapshotRank | null): AllWalletsSnapshot | null => {
   if (start === null) return null;
@@ -100,7 +103,10 @@ export function createPositionsRoute(readers: Readers): Route {
   const { positions, outcomesOf, largest } = readers;
   const readAllWallets = createAllWalletPositions(readers);
   /** Without a market: by one of the orders of all wallets' positions. */
-  const allWalletsPage = async (query: AllPositionsQuery, context: RequestContext): Promise<ListPage<Position>> => {
+  const allWalletsPage = async (
+    query: z.output<typeof positionsQuery>,
+    context: RequestContext,
+  ): Promise<ListPage<Position>> => {
     const { sort, order, status, min_size: minSize = null, limit, offset } = query;
     if (sort === 'pnl' || sort === 'volume' || order === 'asc') {
       const given = order === 'asc' ? 'order=asc' : `sort=${sort}`;
@@ -129,18 +135,7 @@ export function createPositionsRoute(readers: Readers): Route {
     reads: ['positions', 'catalog'],
     summary: 'Positions of all wallets, of a token or of a market',
     description: `\`token_id\`, \`condition_id\` and \`market_slug\` are ANDed. ${HOLDER_PAGINATION_NOTE} Without them: \`recent\` lists the positions traded by the makers of the newest ${MAX_NEWEST_FILLS.toLocaleString('en')} fills, most recent first; \`size\` lists the ${MAX_LARGEST.toLocaleString('en')} largest positions of a snapshot that is refreshed every minute. The other filters apply to these positions.`,
-    query: z.object({
-      token_id: v3.token,
-      condition_id: v3.conditionId.optional(),
-      market_slug: v3.slugOf('market_slug', 'Market slug.'),
-      status: v3.choice('status', statuses, STATUS_DESCRIPTION, ', ').default('all'),
-      sort: v3
-        .choice('sort', sorts, 'Default recent. `pnl` is realized_pnl, `volume` is total_bought.', ', ')
-        .default('recent'),
-      order: v3.choice('order', ['asc', 'desc'], 'Default desc.').default('desc'),
-      min_size: sharesParam.optional(),
-      ...paging,
-    }),
+    query: positionsQuery,
     aliases: { ...marketAliases('market_slug'), ...minSizeAlias },
     success: {
       description: 'A page of positions',

@@ -6,7 +6,7 @@ import { type RowPage, readSnapshotPage } from '../../../fills/read-page.js';
 import type { TokenTitle } from '../../../fills/titles.js';
 import type { RequestContext } from '../../../http/route.js';
 import { logPositionCursor, snapshotOffsetCursor } from '../../../pagination/cursor.js';
-import { cursorPage } from '../../../pagination/list-page.js';
+import { cursorPage, type PageQuery } from '../../../pagination/list-page.js';
 import type { Readers } from '../../../readers.js';
 import { pageFields, pagingOf } from '../envelope.js';
 import { orderFrom, orderSchema, tradeFrom, tradeSchema, userTradeFrom, userTradeSchema } from './serialize.js';
@@ -25,10 +25,7 @@ export const ordersPage = groupsPage(orderSchema, 'order_hash');
 export const userTradesPage = groupsPage(userTradeSchema, 'user_trade');
 
 /** Grouping and paging of a query. */
-export interface ListQuery {
-  readonly limit: number;
-  readonly offset: number;
-  readonly cursor?: string | undefined;
+export interface ListQuery extends PageQuery {
   readonly order: 'asc' | 'desc';
   readonly sort_by?: 'order_hash';
   readonly group_by?: string;

@@ -136,22 +136,8 @@ export const comboTradesQuery = z.object({
   ...paging,
 });
 
-/** Query fields that all fill lists share. */
-export interface FillQuery {
-  readonly after?: number;
-  readonly before?: number;
-  readonly token_id?: string;
-  readonly condition_id?: string;
-  readonly market_slug?: string;
-  readonly event_slug?: string;
-  readonly event_id?: number;
-  readonly order_hash?: string;
-  readonly min_amount_usd?: bigint;
-  readonly min_amount?: bigint;
-  readonly builder?: string;
-  readonly side?: string;
-  readonly matches_only?: boolean;
-}
+/** Query fields of the fill lists; `side` may be a role. */
+export type FillQuery = Partial<Omit<z.output<typeof tradesQuery>, 'side' | 'group_by'>> & { readonly side?: string };
 
 /** Names that the catalogue must translate to tokens. */
 export function selectionOf(query: FillQuery & { tag_slug?: string }): TokenSelection {
@@ -201,13 +187,8 @@ export function walletFilterOf(address: string, query: WalletTradesQuery, chosen
   return { ...filter, role: query.side === 'both' ? null : query.side };
 }
 
-interface ComboSelection {
-  readonly condition_id?: string;
-  readonly position_id?: string;
-}
-
 /** Token ids that match all given combo names; null without a name. A combo condition has two tokens: its id with the outcome as last byte. */
-export function comboTokensOf(query: ComboSelection): string[] | null {
+export function comboTokensOf(query: z.output<z.ZodObject<typeof comboParams>>): string[] | null {
   const conditions = query.condition_id === undefined ? [] : [query.condition_id];
   const named = conditions.map((id) => [0n, 1n].map((outcome) => ((BigInt(id) << 8n) | outcome).toString()));
   const given = query.position_id === undefined ? named : [...named, [query.position_id]];

@@ -44,14 +44,8 @@ const times = {
   after: v3.time('after', FIRST_S).optional(),
 };
 
-interface Times {
-  readonly period?: (typeof periods)[number];
-  readonly after?: number;
-  readonly before?: number;
-}
-
 /** Time span of a query, both ends included; null without one. Throws ApiError if it ends before it begins. */
-function spanOf(query: Times, nowMs: number): Span | null {
+function spanOf(query: z.output<z.ZodObject<typeof times>>, nowMs: number): Span | null {
   const { period, after, before } = query;
   if (period === undefined && after === undefined && before === undefined) return null;
   const nowS = Math.floor(nowMs / 1000);
