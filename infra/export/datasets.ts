@@ -1,16 +1,43 @@
 /** What `npm run export` writes: views of the analysts' database with a time column. Rows of a file are sorted by `orderBy`. */
 export const datasets = {
-  trades: { time: 'traded_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
-  trade_parties: { time: 'traded_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
+  trades: {
+    time: 'traded_at',
+    orderBy: 'block_number, log_index',
+    coverage: 'blocks',
+    nameless: "slug = '' AND NOT is_combo",
+  },
+  trade_parties: {
+    time: 'traded_at',
+    orderBy: 'block_number, log_index',
+    coverage: 'blocks',
+    nameless: "slug = '' AND exchange_version != 3",
+  },
   pnl_events: {
     time: 'happened_at',
     orderBy: 'block_number, log_index, wallet, token_id, event_id, leg',
     coverage: 'blocks',
+    // Combos have no names either, and cannot be told from other tokens.
+    nameless: null,
   },
-  redemptions: { time: 'redeemed_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
-  splits_merges: { time: 'happened_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
-  resolutions: { time: 'resolved_at', orderBy: 'block_number, log_index', coverage: 'blocks' },
-  ticks: { time: 'tick_at', orderBy: 'tick_at, feed, twap_window_s, tick_id', coverage: null },
+  redemptions: {
+    time: 'redeemed_at',
+    orderBy: 'block_number, log_index',
+    coverage: 'blocks',
+    nameless: "slug = ''",
+  },
+  splits_merges: {
+    time: 'happened_at',
+    orderBy: 'block_number, log_index',
+    coverage: 'blocks',
+    nameless: "slug = '' AND kind != 'conversion'",
+  },
+  resolutions: {
+    time: 'resolved_at',
+    orderBy: 'block_number, log_index',
+    coverage: 'blocks',
+    nameless: "slug = ''",
+  },
+  ticks: { time: 'tick_at', orderBy: 'tick_at, feed, twap_window_s, tick_id', coverage: null, nameless: null },
 } as const satisfies Readonly<Record<string, Dataset>>;
 
 export interface Dataset {
@@ -20,6 +47,8 @@ export interface Dataset {
   readonly orderBy: string;
   /** Source in the view `coverage` that says whether a day is complete; null: none covers all of it. */
   readonly coverage: string | null;
+  /** Rows whose market the catalogue does not list: their names are empty. null: not known. */
+  readonly nameless: string | null;
 }
 
 export type DatasetName = keyof typeof datasets;

@@ -115,7 +115,7 @@ async function endOf(
 export async function exportDataset(deps: ExportDeps, options: ExportArguments): Promise<ExportReport> {
   const { database, print } = deps;
   const { requestedS, indexedS } = await endOf(deps, options);
-  const { time, orderBy, coverage }: Dataset = datasets[options.dataset];
+  const { time, orderBy, coverage, nameless }: Dataset = datasets[options.dataset];
   const view = `${database.name}.${options.dataset}`;
   const toS = Math.min(requestedS, indexedS);
   const unreached =
@@ -137,10 +137,13 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
     const day = new Date(fromS * 1000).toISOString().slice(0, 10);
     for (const { state, why } of rows) if (state !== 'available') print(`  ${day} is ${state}: ${why}`);
   };
-  const write = async (file: ExportFile, path: string): Promise<number> => {
+  const write = async (
+    file: ExportFile,
+    path: string,
+  ): Promise<{ readonly rows: number; readonly nameless: number }> => {
     const params = { from: file.fromS, to: file.toS };
-    const [counted] = await database.query<{ n: string }>(
-      `SELECT toString(count()) AS n FROM ${view} WHERE ${within}`,
+    const [counted] = await database.query<{ n: string; nameless: string }>(
+      `SELECT toString(count()) AS n, toString(countIf(${nameless ?? 'false'})) AS nameless FROM ${view} WHERE ${within}`,
       params,
     );
     const rows = Number(counted?.n ?? 0);
@@ -156,7 +159,7 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
       throw new RetryableError(`${file.name} was not received completely; repeat the command to resume`);
     }
     await rename(partial, path);
-    return rows;
+    return { rows, nameless: Number(counted?.nameless ?? 0) };
   };
 
   let [skipped, total] = [0, 0];
@@ -171,9 +174,13 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
       continue;
     }
     if (earlier === 'damaged') print(`${label}  is damaged and is written again`);
-    const rows = await write(file, path);
-    total += rows;
-    print(`${label}  ${rows.toLocaleString('en')} rows`);
+    const written = await write(file, path);
+    total += written.rows;
+    print(`${label}  ${written.rows.toLocaleString('en')} rows`);
+    if (written.nameless > 0)
+      print(
+        `  ${written.nameless.toLocaleString('en')} of them are of markets that the catalogue does not list: their names are empty. Once it lists them, delete the file and repeat the command`,
+      );
   }
   return { files: files.length, skipped, rows: total, unreached };
 }

@@ -271,6 +271,26 @@ describe('export', () => {
     expect((await exported(args(lastRowMs / 1000 + 1))).settled).toBe(0);
     expect((await exported(args(lastRowMs / 1000 + 2))).settled).toBe(1);
   });
+
+  it('says how many rows are of markets that the catalogue does not list', async () => {
+    const { markets } = world.venue;
+    const catalogued = new Set(markets.filter((m) => world.traitsOf(m).isCatalogued).flatMap(({ tokens }) => tokens));
+    const isUnlisted = (trade: { token_id: string }) => !catalogued.has(trade.token_id);
+    const parties = world.trades.filter(isUnlisted);
+    const matches = parties.filter((trade) => !trade.is_taker_order);
+    expect(matches.length).toBeGreaterThan(10);
+    for (const [dataset, count] of [
+      ['trades', matches.length],
+      ['trade_parties', parties.length],
+    ] as const) {
+      const dir = join(out, `unlisted-${dataset}`);
+      const args = `${dataset} --from 2023-11-14 --to 2030-01-01 --out ${dir}`;
+      const { files, printed } = await exported(args);
+      expect(files).toBe(1);
+      const sentence = `  ${count} of them are of markets that the catalogue does not list: their names are empty.`;
+      expect(printed.filter((line) => line.startsWith(sentence))).toHaveLength(1);
+    }
+  });
 });
 
 const importMain = join(import.meta.dirname, '../../dist/infra/import/main.js');
