@@ -6,8 +6,6 @@ import { runRefreshLoop, type Throttle } from './refresh-loop.js';
 const deps = () => ({
   logger: silentLogger(),
   metrics: createMetrics({ process: 'api', defaults: false }),
-  name: 'a cache',
-  gauge: { name: 'entries', help: 'Entries' },
   intervalMs: 1,
 });
 
@@ -16,14 +14,16 @@ it('runRefreshLoop repeats passes, reports their results and continues after a f
   const stop = new AbortController();
   const seen: string[] = [];
   const refresh = async () => {
-    seen.push(/entries\b.* (\d+)\n/.exec(await common.metrics.registry.metrics())?.[1] ?? '');
+    seen.push(/warmup_markets\{.* (\d+)\n/.exec(await common.metrics.registry.metrics())?.[1] ?? '');
     if (seen.length === 2) throw new Error('unreachable');
     if (seen.length === 4) stop.abort();
     return seen.length;
   };
   await runRefreshLoop({ ...common, refresh }, stop.signal);
   expect(seen).toEqual(['0', '1', '1', '3']);
-  expect(await common.metrics.registry.metrics()).toMatch(/cache_warmup_passes_total\{cache="entries".* 3\n/);
+  expect(await common.metrics.registry.metrics()).toMatch(
+    /cache_warmup_passes_total\{cache="api_cache_warmup_markets".* 3\n/,
+  );
 });
 
 it('runRefreshLoop stops at once when aborted, during a pass and between passes', async () => {

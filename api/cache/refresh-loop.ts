@@ -6,24 +6,21 @@ import type { Metrics } from '../../infra/telemetry/metrics.js';
 export type Throttle = (ms: number) => Promise<void>;
 
 const INTERVAL_MS = 60_000;
+/** Limits passes to a hundredth of the time: each reads the whole catalogue, which delays requests. */
+const MIN_IDLE_RATIO = 100;
+const GAUGE = 'api_cache_warmup_markets';
 
-/** Refreshes a cache in the background once a minute, or less often if a pass takes long. Resolves after `signal` has aborted. */
+/** Refreshes the caches in the background once a minute, or less often if a pass takes long. Resolves after `signal` has aborted. */
 export async function runRefreshLoop(
   deps: {
     readonly logger: Logger;
     readonly metrics: Metrics;
-    /** Name of the cache in log messages. */
-    readonly name: string;
-    /** Gauge with the result of the last pass. */
-    readonly gauge: { readonly name: string; readonly help: string };
     readonly refresh: (pause: Throttle) => Promise<number>;
-    /** Minimum ratio of the pause between passes to the duration of a pass. */
-    readonly minIdleRatio?: number;
     readonly intervalMs?: number;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  const gauge = deps.metrics.gauge(deps.gauge.name, deps.gauge.help);
+  const gauge = deps.metrics.gauge(GAUGE, 'Markets whose metadata the last cache warm-up pass loaded');
   const passes = deps.metrics.counter('api_cache_warmup_passes_total', 'Completed refresh passes of a cache', [
     'cache',
   ]);
@@ -32,13 +29,12 @@ export async function runRefreshLoop(
     const startedMs = performance.now();
     try {
       gauge.set(await deps.refresh(throttle));
-      passes.inc({ cache: deps.gauge.name });
+      passes.inc({ cache: GAUGE });
     } catch (error) {
       // Tables may not exist yet or be unreachable; requests report that themselves, and the next pass retries.
-      if (!signal.aborted) deps.logger.debug({ err: error }, `could not fill ${deps.name}`);
+      if (!signal.aborted) deps.logger.debug({ err: error }, 'could not fill metadata of the largest markets');
     }
-    await throttle(
-      Math.max(deps.intervalMs ?? INTERVAL_MS, (deps.minIdleRatio ?? 0) * (performance.now() - startedMs)),
-    ).catch(() => undefined);
+    const idleMs = Math.max(deps.intervalMs ?? INTERVAL_MS, MIN_IDLE_RATIO * (performance.now() - startedMs));
+    await throttle(idleMs).catch(() => undefined);
   }
 }

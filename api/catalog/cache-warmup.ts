@@ -21,8 +21,6 @@ const marketsSql = (rows: number, offset: number): Sql => ({
 /** Large pages: every page sorts the whole catalogue. */
 const MARKETS_PER_PAGE = 10_000;
 const MARKET_BATCH = 1_000;
-/** Limits passes to a hundredth of the time: each reads the whole catalogue, which delays requests. */
-const MIN_IDLE_RATIO = 100;
 
 /** Loads the metadata of the largest markets into the caches; cached entries are not read again. Resolves with the number of markets. */
 export async function warmUpCache(deps: {
@@ -55,17 +53,4 @@ export async function warmUpCache(deps: {
 export const runCacheWarmup = (
   deps: Omit<Parameters<typeof warmUpCache>[0], 'pause'> & { readonly logger: Logger; readonly metrics: Metrics },
   signal: AbortSignal,
-): Promise<void> =>
-  runRefreshLoop(
-    {
-      ...deps,
-      name: 'metadata of the largest markets',
-      gauge: {
-        name: 'api_cache_warmup_markets',
-        help: 'Markets whose metadata the last cache warm-up pass loaded',
-      },
-      refresh: (pause) => warmUpCache({ ...deps, pause }),
-      minIdleRatio: MIN_IDLE_RATIO,
-    },
-    signal,
-  );
+): Promise<void> => runRefreshLoop({ ...deps, refresh: (pause) => warmUpCache({ ...deps, pause }) }, signal);

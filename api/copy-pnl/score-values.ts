@@ -9,14 +9,6 @@ export interface ScoreAmounts {
   readonly fractionsPerBaseUnit?: bigint;
 }
 
-export interface ScoreValues {
-  readonly actual_pnl_usdc: number;
-  readonly backtest_copy_pnl_usdc: number;
-  readonly slippage_amount_usdc: number;
-  readonly slippage_cost_rate_pct: number | null;
-  readonly toxic_for_copying: boolean;
-}
-
 const BASE_UNITS_PER_USD = 1_000_000n;
 const BASE_UNITS_PER_CENT = 10_000n;
 const TOXIC_ABOVE_PCT = 15n;
@@ -31,7 +23,7 @@ export const usdcOf = (baseUnits: bigint): number => cents(baseUnits, 1n);
  * The fields of a score as responses have them: USDC and percent with 2 decimals, each rounded once from the exact amounts, halves away from zero.
  * rate = slippage / |actual| x 100; null when |actual| is below 1 USD. Toxic: the exact rate is above 15.
  */
-export function scoreValues({ actual, slippage, fractionsPerBaseUnit = 100n }: ScoreAmounts): ScoreValues {
+export function scoreValues({ actual, slippage, fractionsPerBaseUnit = 100n }: ScoreAmounts) {
   const size = actual < 0n ? -actual : actual;
   const hasRate = size >= BASE_UNITS_PER_USD;
   const scaledSize = size * fractionsPerBaseUnit;

@@ -20,7 +20,7 @@ import { type FillFilter, matchesNothing, type Page, recentFillsFilter } from '.
 import { type LogPosition, type LogPositionRow, logPositionOf } from './log-position.js';
 import { type RowPage, toPage } from './read-page.js';
 import { type TokenChoice, type TokenSelection, tagListsOf, tokenQuery, tokensSql } from './tokens.sql.js';
-import { createWideTags } from './wide-tags.js';
+import { createIsWide } from './wide-tags.js';
 
 export type FillReader = ReturnType<typeof createFillReader>;
 
@@ -30,7 +30,7 @@ const MAX_NEXT_ROWS = 4_000;
 /** Reads pages of the fills tables. */
 export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTokens; nowMs: () => number }) {
   const { tables } = deps;
-  const wideTags = createWideTags(tables);
+  const isWide = createIsWide(tables);
 
   /** Position of the newest fill that matches a filter. */
   const newest = async (filter: FillFilter): Promise<LogPosition | null> => {
@@ -97,7 +97,7 @@ export function createFillReader(deps: { tables: Tables; taggedTokens: TaggedTok
     const tagged = [...tagListsOf(selection).values()];
     if (!named && tagged.length === 0) return tokenId === undefined ? null : { tokenIds: [tokenId], among: null };
     if (!named && tokenId === undefined) {
-      const wide = await Promise.all(tagged.map((tags) => wideTags.isWide(tags)));
+      const wide = await Promise.all(tagged.map(isWide));
       if (wide.every((one) => one)) return { tokenIds: null, among: tokenQuery(selection) };
     }
     const rows = await tables.rows<{ token: string }>(tokensSql(selection, MAX_LISTED_TOKENS + 1));

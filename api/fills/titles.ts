@@ -46,40 +46,26 @@ function eventNumber(id: string | null): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTitle => {
-  return {
-    market: market?.question ?? null,
-    slug: market?.slug ?? null,
-    outcome: outcomeNameOf(token, market),
-    outcomeIndex: token.outcomeIndex,
-    image: market?.image ?? null,
-    icon: market?.icon ?? null,
-    conditionId: token.conditionId,
-    oppositeAsset:
-      token.otherTokenId ?? (market === null ? null : oppositeTokenOf({ ...token, tokenIds: market.tokenIds })),
-    negRisk: token.negRisk ?? market?.negRisk ?? null,
-    eventSlug: market?.eventSlug ?? null,
-    eventTitle: market?.eventTitle ?? null,
-    eventId: eventNumber(market?.eventId ?? null),
-  };
-};
-
-/** Titles by token; contains every requested token, `untitled` for unknown ones. */
-export type TitleLookup = Lookup<TokenTitle>;
-
-export interface Titles {
-  readonly titlesOf: TitleLookup;
-  readonly titleOf: (tokenId: string) => Promise<TokenTitle>;
-  /** Serializes rows with the titles of their tokens. */
-  readonly withTitles: <Row extends { readonly token_id: string }, T>(
-    rows: readonly Row[],
-    serialize: (row: Row, title: TokenTitle) => T,
-  ) => Promise<T[]>;
-}
+const titleFrom = (token: TokenMetadata, market: MarketMetadata | null): TokenTitle => ({
+  market: market?.question ?? null,
+  slug: market?.slug ?? null,
+  outcome: outcomeNameOf(token, market),
+  outcomeIndex: token.outcomeIndex,
+  image: market?.image ?? null,
+  icon: market?.icon ?? null,
+  conditionId: token.conditionId,
+  oppositeAsset:
+    token.otherTokenId ?? (market === null ? null : oppositeTokenOf({ ...token, tokenIds: market.tokenIds })),
+  negRisk: token.negRisk ?? market?.negRisk ?? null,
+  eventSlug: market?.eventSlug ?? null,
+  eventTitle: market?.eventTitle ?? null,
+  eventId: eventNumber(market?.eventId ?? null),
+});
 
 /** Looks up titles in the catalogue, with condition and outcome index from the chain as fallback. */
-export function createTitles({ tokensOf, marketsOf }: MetadataLookups): Titles {
-  const titlesOf: TitleLookup = async (ids) => {
+export function createTitles({ tokensOf, marketsOf }: MetadataLookups) {
+  /** Titles by token; contains every requested token, `untitled` for unknown ones. */
+  const titlesOf: Lookup<TokenTitle> = async (ids) => {
     const tokens = await tokensOf(ids);
     const markets = await marketsOf(
       [...tokens.values()].flatMap((token) => (token === null ? [] : [token.conditionId])),
@@ -92,8 +78,12 @@ export function createTitles({ tokensOf, marketsOf }: MetadataLookups): Titles {
   };
   return {
     titlesOf,
-    titleOf: async (tokenId) => (await titlesOf([tokenId])).get(tokenId) ?? untitled,
-    async withTitles(rows, serialize) {
+    titleOf: async (tokenId: string) => (await titlesOf([tokenId])).get(tokenId) ?? untitled,
+    /** Serializes rows with the titles of their tokens. */
+    async withTitles<Row extends { readonly token_id: string }, T>(
+      rows: readonly Row[],
+      serialize: (row: Row, title: TokenTitle) => T,
+    ): Promise<T[]> {
       const titles = await titlesOf(rows.map((row) => row.token_id));
       return rows.map((row) => serialize(row, titles.get(row.token_id) ?? untitled));
     },

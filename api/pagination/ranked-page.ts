@@ -53,7 +53,8 @@ export interface RankedPage<Row> extends ListPage<Row> {
   readonly from: number;
 }
 
-const compareValues = (a: RankValue, b: RankValue, sign: number): number => {
+/** Compares sort values; `sign` is 1 for ascending order, -1 for descending. */
+export const compareValues = (a: RankValue, b: RankValue, sign: number): number => {
   if (a === b) return 0;
   if (a === null) return 1;
   if (b === null) return -1;

@@ -19,22 +19,11 @@ const PREFIX_CANDIDATES = 1_000;
 const MAX_ORDER_AGE_MS = 30_000;
 
 /** Position ids in the order of a snapshot. */
-export interface AllWalletsOrder {
+interface AllWalletsOrder {
   readonly ids: readonly string[];
   /** null: there is none yet. */
   readonly snapshot: AllWalletsSnapshot | null;
 }
-
-/**
- * Position ids of all wallets, filtered in the tables: at least `rows`, or all of the newest fills up to a fill, or of the largest positions of a periodic
- * snapshot. `snapshot` null: the newest; the order is then up to half a minute old.
- */
-export type ReadAllWalletPositions = (
-  sort: AllWalletsSort,
-  filter: AllWalletsFilter,
-  snapshot: AllWalletsSnapshot | null,
-  rows: number,
-) => Promise<AllWalletsOrder>;
 
 /** Creates the reader of the positions of all wallets. */
 export function createAllWalletPositions(deps: {
@@ -42,7 +31,7 @@ export function createAllWalletPositions(deps: {
   cache: ResponseCache;
   fills: Pick<FillReader, 'newest'>;
   largest: Pick<LargestPositionsReader, 'newestSnapshot'>;
-}): ReadAllWalletPositions {
+}) {
   const { tables, cache, fills, largest } = deps;
   const newest = async (sort: AllWalletsSort): Promise<AllWalletsSnapshot | null> => {
     if (sort === 'size') {
@@ -52,7 +41,11 @@ export function createAllWalletPositions(deps: {
     const atMost: LogPosition | null = await fills.newest(allFills);
     return atMost === null ? null : { atMost };
   };
-  return async (sort, filter, given, rows) => {
+  /**
+   * Position ids of all wallets, filtered in the tables: at least `rows`, or all of the newest fills up to a fill, or of the largest positions of a periodic
+   * snapshot. `given` null: the newest; the order is then up to half a minute old.
+   */
+  return async (sort: AllWalletsSort, filter: AllWalletsFilter, given: AllWalletsSnapshot | null, rows: number) => {
     const read = async (candidates: number) => {
       const name = `all wallets ${sort} ${filter.status} ${filter.minSize} ${candidates} ${JSON.stringify(given)}`;
       const { value } = await cache.get(name, MAX_ORDER_AGE_MS, async (): Promise<AllWalletsOrder> => {

@@ -9,10 +9,10 @@ import { named } from '../../http/named-params.js';
 import { requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import type { PageQuery } from '../../pagination/list-page.js';
-import { rankedPage } from '../../pagination/ranked-page.js';
+import { type RankValue, rankedPage } from '../../pagination/ranked-page.js';
 import { completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleOpenPosition } from '../../positions/examples.js';
-import { type OrderKey, ordered } from '../../positions/order.js';
+import { ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { MAX_POSITIONS_TEXT } from '../../positions/reader.js';
@@ -46,7 +46,7 @@ const sorts = {
   RESOLVING: ({ metadata }) => (metadata.endMs === null ? null : BigInt(metadata.endMs)),
   PRICE: (position) => position.price.usd,
   AVGPRICE: (position) => position.avgPrice,
-} as const satisfies Record<string, (position: PositionWithMetadata) => OrderKey>;
+} as const satisfies Record<string, (position: PositionWithMetadata) => RankValue>;
 type Sort = keyof typeof sorts;
 const sortNames = Object.keys(sorts) as Sort[];
 

@@ -7,10 +7,10 @@ import { named } from '../../http/named-params.js';
 import { slugParam } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import { cursorText } from '../../pagination/cursor.js';
-import { rankedPage } from '../../pagination/ranked-page.js';
+import { type RankValue, rankedPage } from '../../pagination/ranked-page.js';
 import { allCompleteField, completeField, ifKnown, knownAmountsOf } from '../../positions/completeness.js';
 import { exampleClosedPosition, exampleOpenPosition } from '../../positions/examples.js';
-import { type OrderKey, ordered } from '../../positions/order.js';
+import { ordered } from '../../positions/order.js';
 import type { PositionWithMetadata } from '../../positions/position.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { MAX_POSITIONS, MAX_POSITIONS_TEXT } from '../../positions/reader.js';
@@ -89,7 +89,7 @@ const closedSorts = {
   PRICE: (position) => position.price.usd,
   TITLE: ({ metadata }) => metadata.market,
   TIMESTAMP: (position) => BigInt(position.lastAtS),
-} as const satisfies Record<string, (position: PositionWithMetadata) => OrderKey>;
+} as const satisfies Record<string, (position: PositionWithMetadata) => RankValue>;
 type ClosedSort = keyof typeof closedSorts;
 const closedSortNames = Object.keys(closedSorts) as ClosedSort[];
 const MAX_CLOSED = 50;
