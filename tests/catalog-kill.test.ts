@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../infra/config/config.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../infra/log/testing.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
 import { createHydrationCounts } from '../ingest/catalog/hydration-counts.js';
@@ -10,7 +11,6 @@ import { assertSingleSourceMode } from '../ingest/shared/single-source-mode.js';
 import { createSourceStatus } from '../ingest/shared/source-status.js';
 import { createCodec } from '../schemas/codec.js';
 import { allTopics, topics } from '../schemas/topics.js';
-import { createMemoryLog, createMemoryStore, type MemoryStore } from './support/memory-log.js';
 import { eventually } from './support/product.js';
 
 const HOUR_MS = 3_600_000;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAccountCommands } from '../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../infra/accounts/read-model.js';
+import { createMemoryLog } from '../infra/log/testing.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { createMetrics } from '../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../infra/telemetry/unreadable-records.js';
@@ -12,7 +13,6 @@ import { createAccountsProcessor } from '../processors/accounts/processor.js';
 import { hashKey } from '../schemas/api-keys.js';
 import { createCodec } from '../schemas/codec.js';
 import { allTopics } from '../schemas/topics.js';
-import { createMemoryLog } from './support/memory-log.js';
 import { eventually } from './support/product.js';
 
 const codec = createCodec();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FatalError } from '../infra/errors.js';
+import { createMemoryLog } from '../infra/log/testing.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { assertSingleSourceMode } from '../ingest/shared/single-source-mode.js';
 import { createSourceStatus } from '../ingest/shared/source-status.js';
 import { createCodec } from '../schemas/codec.js';
 import { allTopics } from '../schemas/topics.js';
-import { createMemoryLog } from './support/memory-log.js';
 
 describe('assertSameMode', () => {
   it('continues a log in its mode and rejects the other mode', async () => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import { createMemoryLog } from '../infra/log/testing.js';
 import { createSourceStatusView } from '../infra/sources/source-status-view.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
 import { removeOtherSources } from '../ingest/shared/remove-other-sources.js';
 import { createSourceStatus } from '../ingest/shared/source-status.js';
 import { createCodec } from '../schemas/codec.js';
 import { allTopics } from '../schemas/topics.js';
-import { createMemoryLog } from './support/memory-log.js';
 
 it('removes a source that was switched off from what readers see, and nothing else', async () => {
   const log = createMemoryLog();

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
-import { createMemoryLog } from '../oracle/testing/memory-log.js';
+import { topicsOnOneMachine } from '../../schemas/topics.js';
 import type { RejectedInput } from '../shared/dead-letters.js';
 import type { SourceState } from '../shared/source-status.js';
 import { createHydrationCounts } from './hydration-counts.js';
@@ -14,7 +15,7 @@ const tag = (id: string, label: unknown): CatalogRow =>
   ({ kind: 'catalog_tag', value: { id, slug: id, label } }) as CatalogRow;
 
 function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['mode'] = 'recorded') {
-  const log = createMemoryLog();
+  const log = createMemoryLog({ topics: topicsOnOneMachine });
   const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
   const letters: RejectedInput[] = [];

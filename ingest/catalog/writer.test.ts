@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
-import { createMemoryLog } from '../oracle/testing/memory-log.js';
+import { topicsOnOneMachine } from '../../schemas/topics.js';
 import { createLastWritten } from './last-written.js';
 import type { CatalogRow } from './source.js';
 import { createCatalogWriter } from './writer.js';
@@ -14,7 +15,9 @@ const series = (id: string, active: boolean): CatalogRow => ({
   value: { id, slug: 's', title: 't', recurrence: '5m', active, closed: false, event_count: null },
 });
 
-function setUp(log = createMemoryLog()) {
+const emptyLog = () => createMemoryLog({ topics: topicsOnOneMachine });
+
+function setUp(log = emptyLog()) {
   const rejected: string[] = [];
   const writer = createCatalogWriter({
     log,
@@ -67,7 +70,7 @@ describe('createCatalogWriter', () => {
     );
     await fc.assert(
       fc.asyncProperty(input, async (steps) => {
-        const log = createMemoryLog();
+        const log = emptyLog();
         let { writer } = setUp(log);
         const model = new Map<string, string>();
         const expected: string[] = [];

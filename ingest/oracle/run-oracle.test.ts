@@ -1,9 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import type { ImportedTick } from '../../infra/import/format.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
+import { topicsOnOneMachine } from '../../schemas/topics.js';
 import type { Imported } from '../shared/imported/open-imported.js';
 import type { SourceState } from '../shared/source-status.js';
 import { createImportedOracleSource } from './imported/imported-source.js';
@@ -11,7 +13,6 @@ import { createRtdsSource } from './rtds/rtds-source.js';
 import { runOracle } from './run-oracle.js';
 import type { OracleLiveEvent, OraclePrice, OracleSource } from './source.js';
 import { startFakeRtds } from './testing/fake-rtds.js';
-import { createMemoryLog } from './testing/memory-log.js';
 
 const t0 = Date.UTC(2024, 6, 24);
 const price = (second: number): OraclePrice => ({
@@ -42,7 +43,9 @@ function sourceOf(history: OraclePrice[][], live: OracleLiveEvent[], mode: Oracl
   };
 }
 
-function run(source: OracleSource, signal = new AbortController().signal, log = createMemoryLog()) {
+const emptyLog = () => createMemoryLog({ topics: topicsOnOneMachine });
+
+function run(source: OracleSource, signal = new AbortController().signal, log = emptyLog()) {
   const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
   const done = runOracle({
@@ -142,7 +145,7 @@ describe('runOracle', () => {
         yield* ticks;
       },
     } as unknown as Imported;
-    const log = createMemoryLog();
+    const log = emptyLog();
     for (let start = 0; start < 2; start++)
       await run(createImportedOracleSource(imported), new AbortController().signal, log).done;
     expect(log.all('oracle.ticks').map(({ key, timestampMs }) => [key, (timestampMs - t0) / 1000])).toEqual([

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
+import { topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import type { PriceTick } from '../../schemas/types.gen.js';
 import type { OraclePrice } from './source.js';
-import { createMemoryLog, type MemoryLog } from './testing/memory-log.js';
 import { createTickWriter } from './tick-writer.js';
 
 const codec = createCodec();
@@ -23,6 +24,7 @@ const price = (over: Partial<OraclePrice> = {}): OraclePrice => ({
   source: 'test',
   ...over,
 });
+const emptyLog = () => createMemoryLog({ topics: topicsOnOneMachine });
 const ticksIn = (log: MemoryLog): PriceTick[] =>
   log.all('oracle.ticks').map((record) => {
     const event = codec.decode(record.value!);
@@ -32,7 +34,7 @@ const ticksIn = (log: MemoryLog): PriceTick[] =>
 
 describe('createTickWriter', () => {
   it('writes the tick with its id, key and time', async () => {
-    const log = createMemoryLog();
+    const log = emptyLog();
     const ticker = createTickWriter({ log, codec, metrics: metrics() });
     expect(await ticker.write([price(), price({ windowS: 60, priceE18: 1n })])).toBe(2);
     expect(log.appends).toBe(1);
@@ -58,7 +60,7 @@ describe('createTickWriter', () => {
   });
 
   it('keeps the first price of a second, also for prices with different milliseconds', async () => {
-    const log = createMemoryLog();
+    const log = emptyLog();
     const ticker = createTickWriter({ log, codec, metrics: metrics() });
     await ticker.write([
       price({ priceE18: 1n }),
@@ -71,7 +73,7 @@ describe('createTickWriter', () => {
   });
 
   it('keeps a late tick with its own time', async () => {
-    const log = createMemoryLog();
+    const log = emptyLog();
     const ticker = createTickWriter({ log, codec, metrics: metrics() });
     await ticker.write([price({ timestampMs: t0 + 9000 })]);
     await ticker.write([price({ timestampMs: t0 + 2000 })]);
@@ -79,7 +81,7 @@ describe('createTickWriter', () => {
   });
 
   it('restores written seconds and resume times after a restart', async () => {
-    const log = createMemoryLog(3);
+    const log = createMemoryLog({ topics: [{ ...topics.oracleTicks, partitions: 3 }] });
     const first = createTickWriter({ log, codec, metrics: metrics() });
     const minute = Array.from({ length: 60 }, (_, s) => price({ timestampMs: t0 + s * 1000 }));
     await first.write([...minute, price({ windowS: 30, timestampMs: t0 + 7000 }), price({ feed: 'DOGE/USD' })]);
@@ -95,7 +97,7 @@ describe('createTickWriter', () => {
   });
 
   it('skips records that are not ticks', async () => {
-    const log = createMemoryLog();
+    const log = emptyLog();
     await log.append('oracle.ticks', [
       { key: 'x', value: Buffer.from('junk'), timestampMs: t0 },
       { key: 'x', value: null, timestampMs: t0 },
@@ -116,7 +118,7 @@ describe('createTickWriter', () => {
     );
     await fc.assert(
       fc.asyncProperty(input, async (rows) => {
-        const log = createMemoryLog();
+        const log = emptyLog();
         const model = new Map<string, bigint>();
         let ticker = createTickWriter({ log, codec, metrics: metrics() });
         let batch: OraclePrice[] = [];

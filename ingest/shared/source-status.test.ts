@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createCodec } from '../../schemas/codec.js';
-import { createMemoryLog } from '../oracle/testing/memory-log.js';
+import { topicsOnOneMachine } from '../../schemas/topics.js';
 import { createSourceStatus } from './source-status.js';
 
 it('source status is in the log when a flush resolves', async () => {
-  const log = createMemoryLog();
+  const log = createMemoryLog({ topics: topicsOnOneMachine });
   const codec = createCodec();
   const status = createSourceStatus({ log, codec, logger: silentLogger(), source: 'chain', mode: 'live' });
   await status.flush();
@@ -16,7 +17,7 @@ it('source status is in the log when a flush resolves', async () => {
 });
 
 it('source status writes a change soon after the clock was set back, and continues its heartbeats', async () => {
-  const log = createMemoryLog();
+  const log = createMemoryLog({ topics: topicsOnOneMachine });
   let nowMs = Date.UTC(2027, 4, 22);
   const status = createSourceStatus({
     log,

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createGatewayView } from '../../api/sources/gateway-view.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
-import { createMemoryLog } from '../support/memory-log.js';
 
 const NOW = Date.UTC(2027, 4, 22);
 const TOPIC = topics.gatewaySessions.name;

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
+import { createMemoryStore, type MemoryLog } from '../../infra/log/testing.js';
 import { createFinalWriter } from '../../ingest/chain/final-writer.js';
 import type { HistoryRange, SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
 import { chainParts, eventsOf, freshLog } from '../support/chain-harness.js';
 import { createFakeSource, FakeNode } from '../support/fake-chain.js';
-import { createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
 const topic = topics.chainFinal.name;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import { createMemoryStore, type MemoryLog } from '../../infra/log/testing.js';
 import { topics } from '../../schemas/topics.js';
 import { eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { FakeNode, type ScriptedLog, txHash } from '../support/fake-chain.js';
 import { appendFinal, followed, tracking } from '../support/head-tracking.js';
-import { createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
 const idsOf = (node: FakeNode, from: number) =>
   node.blocks.slice(from).map((block) => ({

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
+import { createMemoryLog, createMemoryStore, type MemoryLog } from '../../infra/log/testing.js';
 import type { HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import { runChain } from '../../ingest/chain/run-chain.js';
 import { createSourceStatus, type SourceState } from '../../ingest/shared/source-status.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { chainParts, codec, eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
 import { createFakeSource, FakeNode } from '../support/fake-chain.js';
-import { createMemoryLog, createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await yieldToEventLoop();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FencedError } from '../../infra/log/errors.js';
-import { createMemoryLog, createMemoryStore, type StepFailure } from '../support/memory-log.js';
+import { createMemoryLog, createMemoryStore, type StepFailure } from '../../infra/log/testing.js';
 import { describeLog } from './log-conformance.js';
 import { makeTopic, readAll, record, texts } from './log-harness.js';
 

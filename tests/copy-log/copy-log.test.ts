@@ -17,6 +17,7 @@ import {
 import { FatalError, RetryableError } from '../../infra/errors.js';
 import { openLog } from '../../infra/log/open-log.js';
 import { partitionForKey } from '../../infra/log/partitioner.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { assertSingleSourceMode } from '../../ingest/shared/single-source-mode.js';
 import { createSourceStatus } from '../../ingest/shared/source-status.js';
@@ -24,7 +25,6 @@ import { createCodec } from '../../schemas/codec.js';
 import { committedSchemaIds, type SchemaIds } from '../../schemas/registry.js';
 import { allTopics, topics, topicsOnOneMachine } from '../../schemas/topics.js';
 import { createTestTick, createTestTrade } from '../processors/events.js';
-import { createMemoryLog } from '../support/memory-log.js';
 
 const { oracleTicks, chainFinal, socialPosts } = topics;
 const codec = createCodec();

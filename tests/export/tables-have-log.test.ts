@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { derivedSinks, type SinkPosition, sourceSinks, tablesHaveLog } from '../../infra/export/tables-have-log.js';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { catalogSink } from '../../processors/catalog/sink.js';
 import { chainSink } from '../../processors/chain/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
@@ -8,7 +9,6 @@ import { pnlSink, positionsSink } from '../../processors/positions/sink.js';
 import { walletActivitySink } from '../../processors/wallet-activity/sink.js';
 import { walletEventsSink } from '../../processors/wallet-events/sink.js';
 import { allTopics } from '../../schemas/topics.js';
-import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 
 const definitions = [
   ...[fillsSink, chainSink, walletEventsSink, oracleSink, catalogSink],

@@ -1,12 +1,12 @@
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 import type { Log } from '../../infra/log/port.js';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
 import { createCodec } from '../../schemas/codec.js';
 import { type PlanTerms, plans } from '../../schemas/plans.js';
 import { topics } from '../../schemas/topics.js';
 import { createLogAdmission, type LogAdmission } from '../../stream-gateway/admission/log-admission.js';
-import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 
 export interface Gateway {
   readonly admission: LogAdmission;

@@ -1,10 +1,10 @@
 import { afterEach, expect, it } from 'vitest';
+import { createMemoryLog, createMemoryStore } from '../../infra/log/testing.js';
 import { createFollowedTokens } from '../../ingest/orderbook/followed-tokens.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { CatalogMarket } from '../../schemas/types.gen.js';
 import { catalogMarket } from '../support/catalog-market.js';
-import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
 
 const NOW = 1_800_000_000_000;
 const codec = createCodec();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryLog, createMemoryStore, type MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { runOrderBook } from '../../ingest/orderbook/run-orderbook.js';
@@ -11,7 +12,6 @@ import { createOrderBook } from '../../schemas/order-book/book.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { CatalogMarket, OrderBookUpdate } from '../../schemas/types.gen.js';
 import { catalogMarket, condition } from '../support/catalog-market.js';
-import { createMemoryLog, createMemoryStore, type MemoryLog } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
 
 const codec = createCodec();

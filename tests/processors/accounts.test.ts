@@ -3,6 +3,7 @@ import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { RetryableError } from '../../infra/errors.js';
 import type { Log } from '../../infra/log/port.js';
+import { createMemoryLog, createMemoryStore } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -10,7 +11,6 @@ import { createAccountsProcessor } from '../../processors/accounts/processor.js'
 import { hashKey, newRawKey } from '../../schemas/api-keys.js';
 import { type Codec, CodecError, createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
-import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
 
 const codec = createCodec();

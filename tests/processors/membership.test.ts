@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { FencedError } from '../../infra/log/errors.js';
+import { createMemoryLog, createMemoryStore, type MemoryLog, type MemoryStore } from '../../infra/log/testing.js';
 import { createMembership, readLiveMembers } from '../../infra/membership/membership.js';
 import { runAsLeader } from '../../infra/membership/run-as-leader.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
@@ -8,7 +9,6 @@ import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createTaskRunner } from '../../processors/assignment/task-runner.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
-import { createMemoryLog, createMemoryStore, type MemoryLog, type MemoryStore } from '../support/memory-log.js';
 import { eventually } from '../support/product.js';
 
 const codec = createCodec();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOrderBookTable } from '../../processors/order-books/order-book-table.js';
@@ -8,7 +9,6 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { OrderBookUpdate } from '../../schemas/types.gen.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 
 const codec = createCodec();
 const logger = silentLogger();

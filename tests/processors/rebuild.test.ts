@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsSink } from '../../processors/fills/sink.js';
 import { oracleSink } from '../../processors/oracle/sink.js';
@@ -9,7 +10,6 @@ import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog, type MemoryLog } from '../support/memory-log.js';
 import { accountFor, activityOf } from '../support/positions.js';
 import { comboYes } from '../support/venue.js';
 import { address, createTestTick, createTestTrade } from './events.js';

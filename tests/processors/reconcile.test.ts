@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { fillsSink, fillsTable } from '../../processors/fills/sink.js';
@@ -11,7 +12,6 @@ import { createSink } from '../../processors/sink/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd } from './run-sink.js';
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsSink } from '../../processors/fills/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
@@ -9,7 +10,6 @@ import { createProgressWriter } from '../../processors/sink/progress-table.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 import { createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 

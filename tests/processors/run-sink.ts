@@ -1,10 +1,10 @@
+import type { MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics, type Metrics } from '../../infra/telemetry/metrics.js';
 import { createSink, type Sink, type SinkOptions } from '../../processors/sink/sink.js';
 import type { SinkDefinition } from '../../processors/sink/sink-definition.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
-import type { MemoryLog } from '../support/memory-log.js';
 
 const codec = createCodec();
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FencedError } from '../../infra/log/errors.js';
 import type { Log, NewRecord } from '../../infra/log/port.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { activityProcessorSpec } from '../../processors/activity/processor.js';
@@ -18,7 +19,6 @@ import {
 import { type AnyEvent, createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { Block, Trade } from '../../schemas/types.gen.js';
-import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
 import { address, createTestTrade, hash } from './events.js';
 
 const codec = createCodec();

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NewRecord } from '../../infra/log/port.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createStreamProcessor } from '../../processors/stream/processor.js';
 import type { AnyEvent } from '../../schemas/codec.js';
 import type { Settlement, Trade } from '../../schemas/types.gen.js';
 import { codec, freshLog } from '../support/chain-harness.js';
-import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
 import { createTestTick, createTestTrade, hash } from './events.js';
 
 const NOW = 1_800_000_000_000;

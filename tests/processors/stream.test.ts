@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Log, NewRecord } from '../../infra/log/port.js';
+import { createMemoryLog, createMemoryStore, type MemoryStore } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { plainMarket } from '../../processors/stream/catalog-market.fixture.js';
@@ -8,7 +9,6 @@ import { createStreamProcessor } from '../../processors/stream/processor.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import type { Retract, Settlement, StreamEvent, StreamStatus } from '../../schemas/types.gen.js';
-import { createMemoryLog, createMemoryStore, type MemoryStore } from '../support/memory-log.js';
 import { createTestTick, createTestTrade, hash } from './events.js';
 
 const codec = createCodec();

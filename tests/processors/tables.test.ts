@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { catalogSink } from '../../processors/catalog/sink.js';
 import { chainSink } from '../../processors/chain/sink.js';
@@ -19,7 +20,6 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
 import type { PriceTick } from '../../schemas/types.gen.js';
 import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 import { createTestTick, createTestTrade } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { fillsSink } from '../../processors/fills/sink.js';
 import { migrations } from '../../processors/migrations.js';
@@ -12,7 +13,6 @@ import { addresses } from '../../schemas/primitives/venue.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { EventKind, Trade } from '../../schemas/types.gen.js';
 import { emptyTables, startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 import { address, createTestTrade, hash } from './events.js';
 import { runToEnd, smallSink } from './run-sink.js';
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccountCommands } from '../../infra/accounts/commands.js';
 import { createLedgerView } from '../../infra/accounts/ledger-view.js';
 import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createAccountsProcessor } from '../../processors/accounts/processor.js';
@@ -11,7 +12,6 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, AccountMeter } from '../../schemas/types.gen.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 
 const M = 1_000_000;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../infra/clickhouse/migrations.js';
+import { createMemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createUsageRecorder } from '../../infra/usage/usage-recorder.js';
@@ -8,7 +9,6 @@ import { usageSink } from '../../processors/usage/sink.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.js';
-import { createMemoryLog } from '../support/memory-log.js';
 import { runToEnd, smallSink } from './run-sink.js';
 
 let server: TestClickHouse;

@@ -1,10 +1,10 @@
+import { createMemoryLog, createMemoryStore } from '../../infra/log/testing.js';
 import { createCodec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
 import type { StreamEvent } from '../../schemas/types.gen.js';
 import { tailStream } from '../../stream-gateway/hub/tail-stream.js';
 import { createHistory } from '../../stream-gateway/replay/history.js';
 import { startTestGateway, streamEvent } from '../../stream-gateway/testing.js';
-import { createMemoryLog, createMemoryStore } from '../support/memory-log.js';
 
 const codec = createCodec();
 const topic = topics.streamEvents.name;

@@ -26,6 +26,7 @@ import { createAccountsReadModel } from '../../infra/accounts/read-model.js';
 import { createUsedUpUntil } from '../../infra/accounts/used-up.js';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
+import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import type { SocialPlatform } from '../../infra/social/port.js';
 import { createSourceStatusView } from '../../infra/sources/source-status-view.js';
 import { type Logger, silentLogger } from '../../infra/telemetry/logger.js';
@@ -37,7 +38,6 @@ import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import type { AccountCommand, Plan, SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { startMigratedClickHouse, type TestClickHouse } from './clickhouse.js';
-import { createMemoryLog, type MemoryLog } from './memory-log.js';
 
 export interface ApiResponse {
   readonly status: number;

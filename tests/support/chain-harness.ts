@@ -1,3 +1,4 @@
+import { createMemoryLog, type MemoryLog, type MemoryLogOptions } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createOnUnreadable } from '../../infra/telemetry/unreadable-records.js';
@@ -9,7 +10,6 @@ import { createDeadLetters } from '../../ingest/shared/dead-letters.js';
 import { type AnyEvent, createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
 import { fakeDecoder, txHash } from './fake-chain.js';
-import { createMemoryLog, type MemoryLog, type MemoryLogOptions } from './memory-log.js';
 
 export const codec = createCodec();
 

@@ -1,9 +1,9 @@
+import type { MemoryLog } from '../../infra/log/testing.js';
 import { createHeadTracker, type HeadTrackerOptions } from '../../ingest/chain/head-tracker.js';
 import type { SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
 import { chainParts, freshLog } from './chain-harness.js';
 import { FakeNode } from './fake-chain.js';
-import type { MemoryLog } from './memory-log.js';
 
 /** A tracker over the log and the node that has recovered its state, and the ranges of blocks that it reported. */
 export async function tracking(

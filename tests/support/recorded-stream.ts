@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { MemoryLog } from '../../infra/log/testing.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createRecordedCatalogSource } from '../../ingest/catalog/recorded/recorded-source.js';
@@ -11,7 +12,6 @@ import { createLiveMarkets, createSteppingClock, openRecording } from '../../ing
 import { createStreamProcessor } from '../../processors/stream/processor.js';
 import type { PriceTick, StreamEvent } from '../../schemas/types.gen.js';
 import { chainParts, codec, freshLog } from './chain-harness.js';
-import type { MemoryLog } from './memory-log.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createMemoryLog } from '../../../infra/log/testing.js';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
-import { createMemoryLog } from '../../oracle/testing/memory-log.js';
+import { topicsOnOneMachine } from '../../../schemas/topics.js';
 import { createHydrationCounts } from '../hydration-counts.js';
 import { type CatalogRow, type CatalogUpdate, rowKey } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
@@ -168,7 +169,7 @@ describe('full load', () => {
 
 describe('increments', () => {
   it('finds a window by slug and a change by update time, one write each; a restart writes nothing', async () => {
-    const log = createMemoryLog();
+    const log = createMemoryLog({ topics: topicsOnOneMachine });
     const codec = createCodec();
     const run = async (until: () => Promise<void>) => {
       const writer = createCatalogWriter({ log, codec, metrics, onRejected: (reason) => expect.fail(reason) });

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryLog } from '../../../infra/log/testing.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
+import { topicsOnOneMachine } from '../../../schemas/topics.js';
 import type { CatalogMarket } from '../../../schemas/types.gen.js';
-import { createMemoryLog } from '../../oracle/testing/memory-log.js';
 import { createLiveMarkets, openRecording, type Recording } from '../../shared/recorded/index.js';
 import { type CatalogRow, type CatalogUpdate, rowKey } from '../source.js';
 import { createCatalogWriter } from '../writer.js';
@@ -178,7 +179,7 @@ describe('restart', () => {
   });
 
   it('writes nothing at the same time', async () => {
-    const log = createMemoryLog();
+    const log = createMemoryLog({ topics: topicsOnOneMachine });
     await newWriter(log, now).write(await load(sourceAt(() => now)));
     const again = newWriter(log, now);
     await again.restore();
@@ -190,7 +191,7 @@ describe('restart', () => {
     ['a day and a half', 1.5 * DAY],
     ['ten days', 10 * DAY],
   ])('leaves no window open that ended during %s of downtime', async (_name, downMs) => {
-    const log = createMemoryLog();
+    const log = createMemoryLog({ topics: topicsOnOneMachine });
     await newWriter(log, now).write(await load(sourceAt(() => now)));
     const later = now + downMs;
     const again = newWriter(log, later);

@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { FatalError } from '../../infra/errors.js';
-import { FencedError, LogArgumentError, LogUnavailableError, UnknownTopicError } from '../../infra/log/errors.js';
-import { checkGroup, checkOffset, checkRecord, checkSpec } from '../../infra/log/kafka/checks.js';
-import { partitionForKey } from '../../infra/log/partitioner.js';
+import { FatalError } from '../errors.js';
+import { FencedError, LogArgumentError, LogUnavailableError, UnknownTopicError } from './errors.js';
+import { checkGroup, checkOffset, checkRecord, checkSpec } from './kafka/checks.js';
+import { partitionForKey } from './partitioner.js';
 import type {
   AppendedRange,
   AtomicStep,
@@ -14,7 +14,7 @@ import type {
   StartAt,
   TopicPartitionOffset,
   TopicSpec,
-} from '../../infra/log/port.js';
+} from './port.js';
 
 interface Partition {
   readonly records: LogRecord[];
@@ -45,6 +45,8 @@ export function createMemoryStore(): MemoryStore {
 export interface MemoryLog extends Log {
   /** Simulates a crash of this handle: its later calls never resolve and have no effect, and its readers see no further records. */
   crash(): void;
+  /** Number of appends of this handle that were written. */
+  readonly appends: number;
   /** Every record of partition 0, oldest first. */
   all(topic: string): readonly LogRecord[];
 }
@@ -57,6 +59,8 @@ export interface StepFailure {
 
 export interface MemoryLogOptions {
   readonly store?: MemoryStore;
+  /** Created at once, as by ensureTopics. */
+  readonly topics?: readonly TopicSpec[];
   /** May delay or fail an append, or return how many of its records are appended before the handle crashes (a torn batch). */
   readonly onAppend?: (
     topic: string,
@@ -71,6 +75,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const store = options.store ?? createMemoryStore();
   let crashed = false;
   let closed = false;
+  let appends = 0;
   const never = () => new Promise<never>(() => undefined);
   /** Runs a call of the port; its argument errors reject. */
   const call = async <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -83,6 +88,21 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     store.waiters.clear();
     for (const wake of waiting) wake();
   };
+
+  const createTopics = (specs: readonly TopicSpec[]) => {
+    for (const spec of specs) {
+      checkSpec(spec);
+      if (store.topics.has(spec.name) && store.compacted.has(spec.name) !== spec.compacted)
+        throw new FatalError(`Topic "${spec.name}": whether it is compacted cannot be changed`);
+    }
+    for (const { name, partitions: count, compacted } of specs) {
+      const partitions = store.topics.get(name) ?? [];
+      while (partitions.length < count) partitions.push({ records: [], earliest: 0 });
+      store.topics.set(name, partitions);
+      if (compacted) store.compacted.add(name);
+    }
+  };
+  createTopics(options.topics ?? []);
 
   const topicOf = (name: string): Partition[] => {
     const found = store.topics.get(name);
@@ -191,21 +211,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     crash() {
       crashed = true;
     },
+    get appends() {
+      return appends;
+    },
     all: (topic) => partitionOf(topic, 0).records,
-    ensureTopics: (specs: readonly TopicSpec[]) =>
-      call(() => {
-        for (const spec of specs) {
-          checkSpec(spec);
-          if (store.topics.has(spec.name) && store.compacted.has(spec.name) !== spec.compacted)
-            throw new FatalError(`Topic "${spec.name}": whether it is compacted cannot be changed`);
-        }
-        for (const { name, partitions: count, compacted } of specs) {
-          const partitions = store.topics.get(name) ?? [];
-          while (partitions.length < count) partitions.push({ records: [], earliest: 0 });
-          store.topics.set(name, partitions);
-          if (compacted) store.compacted.add(name);
-        }
-      }),
+    ensureTopics: (specs: readonly TopicSpec[]) => call(() => createTopics(specs)),
     partitions: (topic) => call(() => topicOf(topic).length),
     append: (topic, records) =>
       call(async () => {
@@ -217,6 +227,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
           crashed = true;
           return never();
         }
+        appends += 1;
         return write(topic, records, partitions);
       }),
     appendAndCommit: (step) => call(() => prepareStep(step)()),
