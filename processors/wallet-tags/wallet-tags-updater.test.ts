@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
+import { committedSql } from './wallet-tags.sql.js';
 import { addressRanges, createWalletTagsUpdater } from './wallet-tags-updater.js';
 
 it('addressRanges assigns every address to exactly one range', () => {
@@ -17,6 +18,8 @@ it('addressRanges assigns every address to exactly one range', () => {
       expect(ranges.filter(({ low, high }) => address >= low && address < high)).toHaveLength(1);
   }
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 it('wallet tags updater checks for changes every ten seconds, also after a failed pass, and stops at its signal', async () => {
   const stop = new AbortController();
@@ -43,4 +46,39 @@ it('wallet tags updater checks for changes every ten seconds, also after a faile
   await updater.run(stop.signal);
   expect(pauses).toEqual([10_000, 10_000, 10_000, 10_000]);
   expect(reads).toBe(7);
+});
+
+it('wallet tags updater pauses four times as long as a pass took, but at most a minute, also after a failed pass', async () => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  let elapsedMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+  const passes = [
+    { tookMs: 4_000, fails: false },
+    { tookMs: 900_000, fails: false },
+    { tookMs: 300_000, fails: true },
+    { tookMs: 100, fails: false },
+  ];
+  const updater = createWalletTagsUpdater({
+    clickhouse: {
+      query: async (sql) => {
+        const pass = passes[pauses.length];
+        if (sql !== committedSql || pass === undefined) return [];
+        elapsedMs += pass.tookMs;
+        if (pass.fails) throw new RetryableError('timeout');
+        return [];
+      },
+      command: () => Promise.reject(new Error('unexpected write')),
+      insertRows: () => Promise.reject(new Error('unexpected write')),
+    },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    pause: async (ms) => {
+      pauses.push(ms);
+      if (pauses.length === passes.length) stop.abort();
+    },
+  });
+  await updater.run(stop.signal);
+  expect(pauses).toEqual([16_000, 60_000, 60_000, 10_000]);
 });

@@ -33,8 +33,10 @@ export interface WalletTagsUpdater {
 
 /** The API caches overlaps for a minute; a pass on the live tail costs 50 to 150 ms of processor time. */
 const INTERVAL_MS = 10_000;
-/** Largest share of the time that passes may use. */
+/** Largest share of the time that passes may use, unless MAX_PAUSE_MS limits the pause. */
 const MAX_TIME_SHARE = 0.25;
+/** Longest pause: the pass after a long one is shorter, since it computes only what changed since the long one began. */
+const MAX_PAUSE_MS = 60_000;
 /** Bounds the memory of a statement: a wallet of a large venue has some ten positions on average. */
 const WALLETS_PER_BATCH = 10_000;
 const TOKENS_PER_BATCH = 10_000;
@@ -161,7 +163,8 @@ export function createWalletTagsUpdater(options: {
           if (!(error instanceof RetryableError)) throw error;
           logger.warn({ err: error }, 'update of wallet_tags failed, trying again later');
         }
-        await pause(Math.max(INTERVAL_MS, (performance.now() - beganMs) / MAX_TIME_SHARE), signal);
+        const shareMs = (performance.now() - beganMs) / MAX_TIME_SHARE;
+        await pause(Math.min(MAX_PAUSE_MS, Math.max(INTERVAL_MS, shareMs)), signal);
       }
     },
   };
