@@ -5,7 +5,10 @@ import type { CatalogMarket } from '../../schemas/types.gen.js';
 import type { SourceLog } from '../shared/owned-log.js';
 import type { FollowedToken } from './order-books.js';
 
-/** Time after the end of a market during which its books are still read. */
+/**
+ * Time after the end of a short-form market during which its books are still read. The end date of other markets is that of the event's schedule: the venue
+ * trades many of them for hours or months longer, until the catalogue closes them.
+ */
 const AFTER_END_MS = 10 * 60_000;
 /** A market at the bound is exchanged only if it falls this part of the bound below it, or another one rises so far above. */
 const MARGIN = 0.1;
@@ -32,6 +35,7 @@ type Market = Pick<
   | 'volume_24h'
   | 'end_ms'
   | 'event_start_ms'
+  | 'crypto_duration'
 >;
 
 /** Copies the fields, so that the description and the raw text of a row are not kept in memory. */
@@ -44,6 +48,7 @@ const marketOf = (row: CatalogMarket): Market => ({
   volume_24h: row.volume_24h,
   end_ms: row.end_ms,
   event_start_ms: row.event_start_ms,
+  crypto_duration: row.crypto_duration,
 });
 
 /** Those of the ranked markets that fit, in their order; within a tenth of the bound those of `before` go first. */
@@ -97,8 +102,8 @@ export function createFollowedTokens(deps: {
   return {
     ready: () => ready,
     current(nowMs) {
-      for (const [key, { end_ms: endMs }] of markets)
-        if (endMs !== null && endMs + AFTER_END_MS <= nowMs) markets.delete(key);
+      for (const [key, { end_ms: endMs, crypto_duration: duration }] of markets)
+        if (duration !== null && endMs !== null && endMs + AFTER_END_MS <= nowMs) markets.delete(key);
       const rank = (market: Market) => (isRunning(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
       const ranked = [...markets.values()]
         .map((market) => ({ market, rank: rank(market) }))

@@ -71,7 +71,7 @@ it('followed tokens at the bound stay while a market is less than a tenth of the
 it('a window that runs takes the place of the lowest market, which does not exchange others when it returns', async () => {
   const { markets, change } = await followed(40, 40);
   expect(markets()).toEqual(range(21, 40));
-  await change(1, { event_start_ms: NOW, end_ms: NOW + 300_000 });
+  await change(1, { crypto_duration: '5m', event_start_ms: NOW, end_ms: NOW + 300_000 });
   expect(markets()).toEqual([1, ...range(22, 40)]);
   // Ten minutes after its end the books of a market are no longer read.
   expect(markets(NOW + 1_000_000)).toEqual(range(21, 40));
@@ -84,9 +84,17 @@ it('followed tokens keep no decoded row of the catalogue', async () => {
   expect(markets()).toEqual([4, 5]);
 });
 
-it('followed tokens drop a market ten minutes after its end, until the catalogue changes it', async () => {
+it('followed tokens keep an open market after its end date, until the catalogue closes it', async () => {
   const { markets, change } = await followed(3, 6);
-  await change(2, { end_ms: NOW + 1 });
+  await change(2, { event_start_ms: NOW - 3_600_000, end_ms: NOW - 68 * 86_400_000 });
+  expect(markets()).toEqual([1, 2, 3]);
+  await change(2, { closed: true });
+  expect(markets()).toEqual([1, 3]);
+});
+
+it('followed tokens drop a short-form market ten minutes after its end, until the catalogue changes it', async () => {
+  const { markets, change } = await followed(3, 6);
+  await change(2, { crypto_duration: '5m', end_ms: NOW + 1 });
   expect(markets(NOW + 600_000)).toEqual([1, 2, 3]);
   expect(markets(NOW + 600_001)).toEqual([1, 3]);
   expect(markets(NOW)).toEqual([1, 3]);
