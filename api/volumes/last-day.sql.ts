@@ -1,13 +1,13 @@
 import type { Sql } from '../tables/port.js';
 
 const DAY_S = 86_400;
-/** Outcome tokens and wallets that the statements return at most. */
-const MAX_TOKENS = 2_000;
+/** Markets and wallets that the statements return at most. */
+const MAX_MARKETS = 2_000;
 const MAX_WALLETS = 300;
 const MAX_ENDING = 1_000;
 
-export interface TokenDayRow {
-  readonly token_id: string;
+export interface MarketDayRow {
+  readonly condition_id: string;
   /** USDC base units, each match once. */
   readonly usdc: string;
   readonly matches: string;
@@ -20,16 +20,28 @@ export interface WalletDayRow {
   readonly matches: string;
 }
 
+const isOfLastDay =
+  "toDate(m.traded_at) >= toDate(toDateTime({from:UInt32}, 'UTC')) AND m.traded_at >= toDateTime({from:UInt32}, 'UTC')";
 /** Matches of the last 24 hours: a range of the key of `matches_by_day`. */
-const lastDay = `FROM matches_by_day AS m FINAL
-    WHERE toDate(m.traded_at) >= toDate(toDateTime({from:UInt32}, 'UTC')) AND m.traded_at >= toDateTime({from:UInt32}, 'UTC')`;
+const lastDay = `FROM matches_by_day AS m FINAL WHERE ${isOfLastDay}`;
 const fromOf = (nowMs: number) => ({ from: Math.floor(nowMs / 1000) - DAY_S });
 
-/** Outcome tokens with the largest volume of the last 24 hours. */
-export const tokensOfDaySql = (nowMs: number): Sql => ({
-  text: `SELECT m.token_id AS token_id, sum(m.usdc) AS usdc, count() AS matches ${lastDay}
-    GROUP BY m.token_id ORDER BY sum(m.usdc) DESC, m.token_id LIMIT {tokens:UInt32}`,
-  params: { ...fromOf(nowMs), tokens: MAX_TOKENS },
+/** Markets with the largest volume of the last 24 hours, with the condition of each token as in `tokenMetadataSql`. */
+export const marketsOfDaySql = (nowMs: number): Sql => ({
+  text: `SELECT condition_id, sum(of_token.usdc) AS usdc, sum(of_token.matches) AS matches
+    FROM (SELECT m.token_id AS token_id, sum(m.usdc) AS usdc, count() AS matches ${lastDay} GROUP BY m.token_id) AS of_token
+    INNER JOIN (
+      SELECT token_id, argMin(condition_id, named) AS condition_id
+      FROM (
+        SELECT token_id, condition_id, true AS named FROM tokens FINAL
+        UNION ALL
+        SELECT token_id, condition_id, false AS named FROM chain_tokens FINAL
+      )
+      WHERE token_id IN (SELECT m.token_id FROM matches_by_day AS m WHERE ${isOfLastDay})
+      GROUP BY token_id
+    ) AS named_token ON named_token.token_id = of_token.token_id
+    GROUP BY condition_id ORDER BY sum(of_token.usdc) DESC, condition_id LIMIT {markets:UInt32}`,
+  params: { ...fromOf(nowMs), markets: MAX_MARKETS },
 });
 
 /** Wallets with the largest volume of the last 24 hours. A match of a wallet with itself counts once. */

@@ -95,3 +95,29 @@ it('/v3/leaderboard/day sums the matches of each party, and a match with itself 
 it('/v3/markets/ending lists open markets of the next week, the next one first, without short windows', async () => {
   expect((await list('/v3/markets/ending')).rows.map((row) => row.slug)).toEqual(['rain', 'snow']);
 });
+
+it('/v3/markets/trending counts an outcome of little volume, and ranks by the sum of both, among thousands of tokens', async () => {
+  // After the minute for which the list is kept.
+  api.clock.nowMs += 61_000;
+  const markets = Array.from({ length: 1_500 }, (_, n) => ({
+    conditionId: hex32(0x10_000 + n),
+    id: `many${n}`,
+    slug: `many-${n}`,
+    question: `Many ${n}?`,
+    tokenIds: [String(2_000_000 + 2 * n), String(2_000_001 + 2 * n)] as const,
+    endMs: (T + HOUR_S) * 1000,
+    closed: false,
+  }));
+  await api.clickhouse.insertRows('markets', markets.map(marketRow));
+  await api.clickhouse.insertRows('tokens', markets.flatMap(tokenRows));
+  // Two tokens of 1,000 each in 1,000 markets; 50,000 + 700 in one, 900 + 900 in another; one token of 1,001 in the other 498.
+  const volumes = markets.map((_, n) =>
+    n === 0 ? [50_000, 700] : n === 1 ? [900, 900] : n < 1_002 ? [1_000, 1_000] : [1_001],
+  );
+  const fills = volumes.flatMap((ofMarket, n) => ofMarket.map((usd, at) => fill(1, markets[n]!.tokenIds[at]!, usd)));
+  await insertFills(api.clickhouse, fills.map(fillRow));
+  const body = await api.ok<{ data: Row[] }>('/v3/markets/trending?limit=1', key);
+  expect(body.data.map((row) => [row.slug, row.volume_24h, row.matches_24h])).toEqual([['many-0', '50700', 2]]);
+  const later = await api.ok<{ data: Row[] }>('/v3/markets/trending?limit=1&offset=1001', key);
+  expect(later.data.map((row) => [row.slug, row.volume_24h])).toEqual([['many-1', '1800']]);
+});

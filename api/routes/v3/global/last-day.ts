@@ -6,8 +6,8 @@ import { rankedPage } from '../../../pagination/ranked-page.js';
 import type { Readers } from '../../../readers.js';
 import {
   endingMarketsSql,
-  type TokenDayRow,
-  tokensOfDaySql,
+  type MarketDayRow,
+  marketsOfDaySql,
   type WalletDayRow,
   walletsOfDaySql,
 } from '../../../volumes/last-day.sql.js';
@@ -20,34 +20,11 @@ import { examplePaging } from '../trades/examples.js';
 const DAY_CACHE_MS = 60_000;
 const usd = z.string().meta({ description: 'USD, decimal text.' });
 
-interface Sum {
-  readonly id: string;
-  readonly usdc: bigint;
-  readonly matches: number;
-}
-
-/** Sums per market, largest first; tokens without a known market are left out. */
-function sumByMarket(rows: readonly TokenDayRow[], marketOf: (token: string) => string | null): Sum[] {
-  const sums = new Map<string, Sum>();
-  for (const row of rows) {
-    const id = marketOf(row.token_id);
-    if (id === null) continue;
-    const known = sums.get(id) ?? { id, usdc: 0n, matches: 0 };
-    sums.set(id, { id, usdc: known.usdc + BigInt(row.usdc), matches: known.matches + Number(row.matches) });
-  }
-  return [...sums.values()].sort((a, b) => (a.usdc === b.usdc ? (a.id < b.id ? -1 : 1) : a.usdc < b.usdc ? 1 : -1));
-}
-
 /** Markets and wallets with the largest volume of the last 24 hours, and open markets that end soon. */
-export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views: MarketViews): readonly Route[] {
-  const marketsOfDay = async (nowMs: number): Promise<readonly Sum[]> => {
-    const cached = await cache.get('v3 markets of the day', DAY_CACHE_MS, async () => {
-      const rows = await tables.rows<TokenDayRow>(tokensOfDaySql(nowMs));
-      const titles = await titlesOf(rows.map((row) => row.token_id));
-      return sumByMarket(rows, (token) => titles.get(token)?.conditionId ?? null);
-    });
-    return cached.value;
-  };
+export function createLastDayRoutes({ tables, cache }: Readers, views: MarketViews): readonly Route[] {
+  const marketsOfDay = async (nowMs: number): Promise<readonly MarketDayRow[]> =>
+    (await cache.get('v3 markets of the day', DAY_CACHE_MS, () => tables.rows<MarketDayRow>(marketsOfDaySql(nowMs))))
+      .value;
   const walletsOfDay = async (nowMs: number): Promise<readonly WalletDayRow[]> =>
     (await cache.get('v3 wallets of the day', DAY_CACHE_MS, () => tables.rows<WalletDayRow>(walletsOfDaySql(nowMs))))
       .value;
@@ -75,15 +52,15 @@ export function createLastDayRoutes({ tables, cache, titlesOf }: Readers, views:
       },
     },
     async handler({ query }, context) {
-      const sums = await marketsOfDay(context.nowMs);
-      const by = { value: (sum: Sum) => sum.usdc, id: (sum: Sum) => sum.id };
-      const page = rankedPage(sums, by, query, context);
-      const { markets, labels } = await views.listed(page.rows.map((sum) => sum.id));
+      const rows = await marketsOfDay(context.nowMs);
+      const by = { value: (row: MarketDayRow) => BigInt(row.usdc), id: (row: MarketDayRow) => row.condition_id };
+      const page = rankedPage(rows, by, query, context);
+      const { markets, labels } = await views.listed(page.rows.map((row) => row.condition_id));
       const byId = new Map(markets.map((market) => [market.conditionId, market]));
-      const data = page.rows.flatMap(({ id, usdc, matches }) => {
+      const data = page.rows.flatMap(({ condition_id: id, usdc, matches }) => {
         const market = byId.get(id);
         if (market === undefined) return [];
-        return [{ ...marketFrom(market, labels), volume_24h: formatMoney(usdc), matches_24h: matches }];
+        return [{ ...marketFrom(market, labels), volume_24h: formatMoney(BigInt(usdc)), matches_24h: Number(matches) }];
       });
       return { body: { data, ...pagingOf(query, { ...page, rows: data }, context) } };
     },
