@@ -39,7 +39,7 @@ const later = 'intDiv(toInt256(later_usdc) * shares * 10000, greatest(later_shar
 /**
  * The backtest under the copier's conditions per UTC day. A later price is that of the token's first fill (of a maker) at or after the delay. Of the fills
  * after the window and the delay, only a token's first can be one: they are one group, so that memory is bounded by the window. `fills` and hourly candles are read for the wallet's own tokens only; liquidity counts whole hours that the window touches. A settlement names both outcomes: that of
- * the tokens that the wallet has traded counts, so that no settlement is copied without its fills.
+ * the tokens that the wallet has traded counts, of a redemption those that it paid, so that no settlement is copied without its fills.
  */
 export const copierSql = (
   window: { readonly wallet: string; readonly fromS: number; readonly toS: number },
@@ -54,10 +54,11 @@ export const copierSql = (
     FROM (
       SELECT timestamp, action, usdc, shares, action IN ('BUY', 'SELL') AS is_fill,
         {delay_s:UInt32} > 0 AND later_shares > 0 AS has_later, later_usdc, later_shares,
-        {min_liquidity:UInt64} = 0 OR hasAny(arrayIntersect(tokens, own_tokens), liquid_tokens)
-          OR (NOT hasAny(tokens, own_tokens) AND hasAny(tokens, liquid_tokens)) AS liquid
+        {min_liquidity:UInt64} = 0 OR hasAny(arrayIntersect(deciding, own_tokens), liquid_tokens)
+          OR (NOT hasAny(deciding, own_tokens) AND hasAny(deciding, liquid_tokens)) AS liquid
       FROM (
-        SELECT timestamp, action, usdc, shares, tokens, tokens[1] AS token, toUnixTimestamp(timestamp) + {delay_s:UInt32} AS due_s
+        SELECT timestamp, action, usdc, shares, tokens[1] AS token, toUnixTimestamp(timestamp) + {delay_s:UInt32} AS due_s,
+          arrayFilter((token_id, n) -> payout_numerators[n] > 0, tokens, arrayEnumerate(tokens)) AS paid_tokens, if(empty(paid_tokens), tokens, paid_tokens) AS deciding
         FROM wallet_activity FINAL WHERE ${WINDOW} AND action NOT IN ('SEND', 'RECEIVE')
       ) AS own
       ASOF LEFT JOIN (

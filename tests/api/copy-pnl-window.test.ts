@@ -12,6 +12,7 @@ const DAY_S = 86_400;
 const alice = address(0xa1);
 const bob = address(0xb0);
 const carol = address(0xc0);
+const dave = address(0xd0);
 const usd = (dollars: number) => BigInt(Math.round(dollars * 1e6));
 const [rain, dry, win, yes, no] = ['7001', '7002', '7003', '7004', '7005'] as const;
 
@@ -46,6 +47,19 @@ const history: readonly WalletActivity[] = [
   // Carol buys the outcome that no other wallet trades, and wins.
   { ...fill(bought, 'BUY', dry, 1_000, 100), wallet: carol },
   { ...at(more, { action: 'REDEEM', tokens: [rain, dry], amounts: null, usdc: usd(1_000) }), wallet: carol },
+  // Dave buys both outcomes, and wins with the one that no other wallet trades.
+  { ...fill(bought, 'BUY', rain, 10, 7), wallet: dave },
+  { ...fill(bought, 'BUY', dry, 1_000, 300), wallet: dave },
+  {
+    ...at(more, {
+      action: 'REDEEM',
+      tokens: [rain, dry],
+      amounts: [usd(10), usd(1_000)],
+      usdc: usd(1_000),
+      numerators: ['0', '1'],
+    }),
+    wallet: dave,
+  },
   // Not in the last 30 days.
   fill(NOW_S - 31 * DAY_S, 'SELL', win, 10, 5),
 ];
@@ -188,6 +202,13 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     // Her outcome was not traded for as much; the other one, which her redemption also names, was.
     const one = await get(`${carol}?min_liquidity_usd=23.1`);
     expect(one.body).toMatchObject({ backtest_copy_pnl_usdc: 0, copier: { fills_below_liquidity: 1 } });
+    // 7 USDC with slippage of 2 %: the redemption paid the outcome that was not copied.
+    const both = await get(`${dave}?min_liquidity_usd=23.1`);
+    expect(both.body).toMatchObject({
+      actual_pnl_usdc: 693,
+      backtest_copy_pnl_usdc: -7.14,
+      copier: { fills_below_liquidity: 1 },
+    });
   });
 
   it('include_curve returns the cumulative cash flow per day', async () => {

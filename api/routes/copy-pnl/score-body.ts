@@ -130,8 +130,12 @@ function weightedEntry(weighted: bigint, absolute: bigint): number | null {
   return moneyToNumber(divide(weighted, absolute * 10n ** 14n, 'half_up'), 4);
 }
 
-/** The response of a score. `backtest`: PnL under the copier's conditions, in fractions of base units; default: 2 % slippage. */
-export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: bigint): z.output<typeof scoreSchema> {
+/** The response of a score. `copierSlippage`: under the copier's conditions, in fractions of base units; default: 2 % slippage. */
+export function scoreBody(
+  score: WindowScore,
+  window: CopyWindow,
+  copierSlippage?: bigint,
+): z.output<typeof scoreSchema> {
   const { cash, realized, trades } = score;
   const [bought, sold, settledIn, settledOut] = [
     BigInt(cash?.bought ?? 0),
@@ -140,7 +144,7 @@ export function scoreBody(score: WindowScore, window: CopyWindow, backtest?: big
     BigInt(cash?.settled_out ?? 0),
   ];
   const actual = sold - bought + settledIn - settledOut;
-  const slippage = backtest === undefined ? BigInt(cash?.slippage ?? 0) : actual * FRACTIONS - backtest;
+  const slippage = copierSlippage ?? BigInt(cash?.slippage ?? 0);
   const counts = {
     redemption: cash?.redemptions,
     merge: cash?.merges,
@@ -215,9 +219,12 @@ export const copierSchema = {
     .meta({ description: 'Only with include_curve: days with activity, oldest first.' }),
 };
 
-/** Total of the copier in fractions of base units. */
-export const backtestOf = (days: readonly CopierDay[]): bigint =>
-  days.reduce((sum, day) => sum + BigInt(day.cash) - BigInt(day.slippage), 0n);
+/**
+ * What the copier has less than the wallet, in fractions of base units. Both sides are of one statement: a fill that becomes visible between two statements would
+ * be in one of them only.
+ */
+export const copierSlippageOf = (days: readonly CopierDay[]): bigint =>
+  days.reduce((sum, day) => sum + BigInt(day.actual) * FRACTIONS - BigInt(day.cash) + BigInt(day.slippage), 0n);
 
 export function copierBody(days: readonly CopierDay[], conditions: CopierConditions) {
   const count = (of: (day: CopierDay) => string) => days.reduce((sum, day) => sum + Number(of(day)), 0);

@@ -13,9 +13,9 @@ import { createConcurrencyLimiter } from '../../limits/concurrency-limiter.js';
 import type { RateLimitStore } from '../../limits/port.js';
 import { common } from './pool-common.js';
 import {
-  backtestOf,
   copierBody,
   copierSchema,
+  copierSlippageOf,
   curveBody,
   exampleScoreBody,
   scoreBody,
@@ -203,7 +203,7 @@ export function createScoreRoutes(deps: {
       const partial = score.partial || backtest?.isPartial === true;
       return {
         body: {
-          ...scoreBody({ ...score, partial }, window, days === null ? undefined : backtestOf(days)),
+          ...scoreBody({ ...score, partial }, window, days === null ? undefined : copierSlippageOf(days)),
           ...(days !== null && hasConditions ? { copier: copierBody(days, conditions) } : {}),
           ...(days !== null && query.include_curve ? { curve: curveBody(days) } : {}),
         },
