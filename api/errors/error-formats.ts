@@ -27,17 +27,7 @@ const unixS = (ms: number): number => Math.ceil(ms / 1000);
 const retryAfterS = (failure: { retryAtMs: number; nowMs: number }): number =>
   Math.max(1, unixS(failure.retryAtMs - failure.nowMs));
 
-const resetAtBody: ErrorFormat['rateLimited'] = (failure) => ({
-  error: failure.message ?? 'rate limit exceeded',
-  reset_at: unixS(failure.retryAtMs),
-  ...(failure.scope === undefined ? {} : { scope: failure.scope }),
-});
-
 const MAX_SHOWN_NAME_LENGTH = 80;
-const unknownParameterSentence = (name: string, advice: string): string =>
-  `Unknown query parameter '${name}'. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
-const unknownParameterPhrase = (name: string, advice: string): string => `unknown query parameter '${name}': ${advice}`;
-
 /** Advice for an unknown parameter: the nearest name, or the accepted ones. */
 function suggestionFor({ nearest, known }: Extract<Failure, { kind: 'unknown_parameter' }>): string {
   if (nearest !== null) return `did you mean '${nearest}'?`;
@@ -46,8 +36,6 @@ function suggestionFor({ nearest, known }: Extract<Failure, { kind: 'unknown_par
 
 /** Clients of /clobv2 recognise 5xx by it. */
 const PROVIDER_ERROR = 'temporary_data_provider_error';
-const loadingMessage: ErrorFormat['loading'] = (message) => ({ error: message });
-
 const v1: ErrorFormat = {
   missingKey: [401, 'Missing or invalid API key. Use x-api-key header or ?key= param.'],
   unknownKey: [403, 'Invalid or inactive API key.'],
@@ -57,11 +45,34 @@ const v1: ErrorFormat = {
     reset_at: unixS(failure.retryAtMs),
   }),
   notFound: 'Not found.',
-  unknownParameter: unknownParameterSentence,
+  unknownParameter: (name, advice) =>
+    `Unknown query parameter '${name}'. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`,
   upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
-  loading: loadingMessage,
+  loading: (message) => ({ error: message }),
   internal: 'Internal server error.',
 };
+
+const v3: ErrorFormat = {
+  missingKey: [401, 'missing or invalid API key: use the x-api-key header, Authorization: Bearer or ?key='],
+  unknownKey: [403, 'invalid or inactive API key'],
+  planGate: { text: () => 'paid plan required', carriesTier: true },
+  rateLimited: (failure) => ({
+    error: failure.message ?? 'rate limit exceeded',
+    reset_at: unixS(failure.retryAtMs),
+    ...(failure.scope === undefined ? {} : { scope: failure.scope }),
+  }),
+  notFound: 'not found',
+  unknownParameter: (name, advice) => `unknown query parameter '${name}': ${advice}`,
+  upstream: [503, 'temporarily unavailable, retry shortly'],
+  loading: v1.loading,
+  internal: 'internal error',
+};
+
+/** Key texts of /v2 and /v2/x. */
+const v2Keys = {
+  missingKey: [401, 'API key required. Pass via ?key= or x-api-key header.'],
+  unknownKey: v1.unknownKey,
+} as const;
 
 /**
  * The only table of error wording. /v1 and /v2 use sentences, /v3 and /clobv2 short lower-case texts; where the contract does not
@@ -71,8 +82,8 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
   root: v1,
   v1,
   v2: {
-    missingKey: [401, 'API key required. Pass via ?key= or x-api-key header.'],
-    unknownKey: [403, 'Invalid or inactive API key.'],
+    ...v1,
+    ...v2Keys,
     planGate: { text: (url) => `V2 endpoints require a paid plan. See ${url} for details.`, carriesTier: false },
     rateLimited: (failure) => ({
       error:
@@ -80,44 +91,21 @@ const errorFormats: Readonly<Record<ApiGroup, ErrorFormat>> = {
       retryAfterMs: Math.max(1, Math.ceil(failure.retryAtMs - failure.nowMs)),
       reset_at: unixS(failure.retryAtMs),
     }),
-    notFound: 'Not found.',
-    unknownParameter: unknownParameterSentence,
-    upstream: [503, 'Service temporarily unavailable. Retry shortly.'],
-    loading: loadingMessage,
-    internal: 'Internal server error.',
   },
   v2x: {
-    missingKey: [401, 'API key required. Pass via ?key= or x-api-key header.'],
-    unknownKey: [403, 'Invalid or inactive API key.'],
-    planGate: { text: () => 'paid plan required', carriesTier: true },
-    rateLimited: resetAtBody,
-    notFound: 'Not found.',
-    unknownParameter: unknownParameterSentence,
+    ...v3,
+    ...v2Keys,
+    notFound: v1.notFound,
+    unknownParameter: v1.unknownParameter,
     upstream: [502, 'upstream error, retry shortly'],
-    loading: loadingMessage,
-    internal: 'internal error',
   },
-  v3: {
-    missingKey: [401, 'missing or invalid API key: use the x-api-key header, Authorization: Bearer or ?key='],
-    unknownKey: [403, 'invalid or inactive API key'],
-    planGate: { text: () => 'paid plan required', carriesTier: true },
-    rateLimited: resetAtBody,
-    notFound: 'not found',
-    unknownParameter: unknownParameterPhrase,
-    upstream: [503, 'temporarily unavailable, retry shortly'],
-    loading: loadingMessage,
-    internal: 'internal error',
-  },
+  v3,
   clobv2: {
+    ...v3,
     missingKey: [401, 'missing API key: use the x-api-key header, Authorization: Bearer or ?key='],
     unknownKey: [401, 'invalid or revoked API key'],
-    planGate: { text: () => 'paid plan required', carriesTier: true },
-    rateLimited: resetAtBody,
-    notFound: 'not found',
-    unknownParameter: unknownParameterPhrase,
     upstream: [503, PROVIDER_ERROR],
     loading: (detail) => ({ error: PROVIDER_ERROR, detail }),
-    internal: 'internal error',
   },
 };
 

@@ -3,14 +3,8 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitBucketState, RateLimitStore } from './port.js';
 
-export interface RateHeaders {
-  readonly 'x-ratelimit-limit': string;
-  readonly 'x-ratelimit-remaining': string;
-  readonly 'x-ratelimit-reset': string;
-}
-
 export interface RateLimitDecision {
-  readonly headers: RateHeaders;
+  readonly headers: Readonly<Record<string, string>>;
   /** Set if the request is rejected. */
   readonly rejection: ApiError | null;
 }
@@ -46,7 +40,7 @@ export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): 
       const fallback = { limit: standard.limit, remaining: 0, resetMs: request.nowMs + commonLimits.rateWindowMs };
       const first = standardState ?? fallback;
       const binding = heavyState === undefined ? first : stricter(first, heavyState);
-      const headers: RateHeaders = {
+      const headers = {
         'x-ratelimit-limit': String(binding.limit),
         'x-ratelimit-remaining': String(binding.remaining),
         'x-ratelimit-reset': String(Math.ceil(binding.resetMs / 1000)),

@@ -2,7 +2,7 @@ import { isComboPosition } from '../../schemas/primitives/combo-ids.js';
 import type { Cached, ResponseCache } from '../cache/response-cache.js';
 import type { Lookup } from '../catalog/cached-lookup.js';
 import type { CursorKind, CursorList } from '../pagination/cursor.js';
-import { cursorPage, type ListPage } from '../pagination/list-page.js';
+import { cursorPage, type ListPage, type PageQuery } from '../pagination/list-page.js';
 import { compareNumbers, rankCursor, rankedPage } from '../pagination/ranked-page.js';
 import type { Tables } from '../tables/port.js';
 import type { OutcomeMetadata } from './outcomes.js';
@@ -21,7 +21,7 @@ import {
 /** Fields of a position that a predicate may use. */
 export type FilterablePosition = Pick<Position, 'tokenId' | 'size' | 'price' | 'currentValue' | 'lastRedeemedAtS'>;
 
-export interface WalletPositionsQuery {
+export interface WalletPositionsQuery extends PageQuery {
   readonly wallet: string;
   readonly sort: WalletSort;
   readonly order: 'asc' | 'desc';
@@ -33,14 +33,6 @@ export interface WalletPositionsQuery {
   readonly selection: PositionSelection;
   /** Path template of the route, part of its cursors. */
   readonly endpoint: string;
-  readonly offset: number;
-  readonly limit: number;
-  readonly cursor: string | undefined;
-}
-
-export interface WalletPositionPages {
-  /** A page of a wallet's positions by a sort key, ties by token, combos after the others. Its order is at most `maxAgeMs` old. */
-  page(query: WalletPositionsQuery, maxAgeMs: number): Promise<Cached<ListPage<PositionWithMetadata>>>;
 }
 
 interface Entry {
@@ -79,7 +71,7 @@ export function createWalletPositionPages(deps: {
   prices: Lookup<Price>;
   outcomesOf: Lookup<OutcomeMetadata>;
   cache: ResponseCache;
-}): WalletPositionPages {
+}) {
   const { tables, prices, cache } = deps;
   const listOf = ({ endpoint, sort, order }: WalletPositionsQuery): CursorList => ({
     endpoint,
@@ -140,7 +132,8 @@ export function createWalletPositionPages(deps: {
   };
 
   return {
-    async page(query, maxAgeMs) {
+    /** A page of a wallet's positions by a sort key, ties by token, combos after the others. Its order is at most `maxAgeMs` old. */
+    async page(query: WalletPositionsQuery, maxAgeMs: number): Promise<Cached<ListPage<PositionWithMetadata>>> {
       const { wallet, sort, order, combos, limit, offset, predicate } = query;
       const name = `wallet positions by ${sort} ${order} ${combos} ${wallet}`;
       if (predicate === null) {

@@ -19,22 +19,3 @@ export const searchEventsSql = (words: readonly string[], rows: number): Sql => 
       LIMIT {rows:UInt32}`,
   params: { words, rows },
 });
-
-export interface FoundMarketRow {
-  readonly event_id: string;
-  readonly condition_id: string;
-  readonly question: string;
-  readonly group_item_title: string | null;
-  readonly tokens: readonly string[];
-  readonly outcome_prices: readonly string[];
-  readonly active: SqlBool;
-}
-
-export const foundMarketsSql = (eventIds: readonly string[]): Sql => ({
-  text: `SELECT assumeNotNull(event_id) AS event_id, condition_id, question, group_item_title, arrayMap(token -> toString(token), token_ids) AS tokens,
-        outcome_prices, active AND NOT closed AS active
-      FROM markets FINAL
-      WHERE markets.event_id IN {events:Array(String)}
-      ORDER BY condition_id`,
-  params: { events: eventIds },
-});

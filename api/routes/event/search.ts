@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { MAX_WORDS, wordsOf } from '../../http/search-words.js';
@@ -9,7 +10,7 @@ import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom } from '../../tables/values.js';
 import { v1Route } from '../v1-route.js';
-import { type FoundEventRow, type FoundMarketRow, foundMarketsSql, searchEventsSql } from './search.sql.js';
+import { type FoundEventRow, searchEventsSql } from './search.sql.js';
 
 const SEARCH_CACHE_S = 180;
 
@@ -37,7 +38,7 @@ const numberOf = (text: string | undefined): number => {
   return Number.isFinite(price) ? price : 0;
 };
 
-const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.input<typeof market> => ({
+const marketFrom = (row: EventMarketRow, prices: OutcomePrices | undefined): z.input<typeof market> => ({
   question: row.question,
   groupItemTitle: row.group_item_title ?? '',
   conditionId: row.condition_id,
@@ -45,7 +46,7 @@ const marketFrom = (row: FoundMarketRow, prices: OutcomePrices | undefined): z.i
   price: numberOf(prices?.texts[0]),
   priceSource: prices?.sources[0] ?? null,
   priceUpdatedAt: prices?.updatedAtS[0] ?? null,
-  active: boolFrom(row.active),
+  active: boolFrom(row.active) && !boolFrom(row.closed),
 });
 
 /** GET /v1/events/search: events by words of their title or slug. */
@@ -53,7 +54,7 @@ export function createEventSearchRoute({ tables, cache, prices: pricesOf }: Read
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
     const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));
     const ids = events.map((row) => row.id);
-    const markets = ids.length === 0 ? [] : await tables.rows<FoundMarketRow>(foundMarketsSql(ids));
+    const markets = ids.length === 0 ? [] : await tables.rows<EventMarketRow>(marketsOfEventsSql(ids));
     const prices = await outcomePricesOf(pricesOf, markets);
     return events.map((row) => ({
       id: numericId(row.id),
