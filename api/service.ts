@@ -174,7 +174,7 @@ export function createService(deps: ServiceDeps): Service {
     baseUrl: deps.baseUrl,
   };
   const readers = createReaders({ tables, cache, nowMs, cachedMarkets: deps.cachedMarkets });
-  const orderBooks = createOrderBookReader({ tables, sources, nowMs });
+  const orderBooks = createOrderBookReader({ tables, cache, sources, nowMs });
   const facts = createTableFacts({ tables, cache, logger });
   const status = { facts, sources, progress: deps.progress, startedAtMs: nowMs() };
   const routes: readonly Route[] = [

@@ -17,7 +17,7 @@ export const bookStateFields = {
   stale: z.boolean().meta({ description: 'The book may have changed since updated_at.' }),
   stale_reason: z.enum(staleReasons).nullable().meta({
     description:
-      'not_followed: its market is no longer read, or no record for five minutes. feed_*: state of the order book source; feed_silent also if it was restarted and has not sent the book yet.',
+      'not_followed: its market is no longer read, or no record for five minutes. feed_*: state of the order book source; feed_silent also if it was restarted and has not sent the book yet. table_behind: the table lacks what the source has received in the last 15 seconds or more.',
   }),
   synthetic: z
     .boolean()

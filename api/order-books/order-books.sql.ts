@@ -42,3 +42,15 @@ export const orderBookSql = (token: string, depth: number): Sql => ({
   params: { token, depth },
   singleChunk: true,
 });
+
+export interface NewestRecordRow {
+  /** Unix milliseconds. */
+  readonly newest: Millis;
+}
+
+/** When the newest record of all books in the table was received. */
+export const newestRecordSql: Sql = {
+  text: 'SELECT toUnixTimestamp64Milli(max(received_at)) AS newest FROM order_books',
+  params: {},
+  singleChunk: true,
+};

@@ -1,16 +1,20 @@
 import { healthOf, type SourceStatusView } from '../../infra/sources/source-status-view.js';
 import type { BookLevel } from '../../schemas/order-book/book.js';
 import { canonicalDecimal } from '../../schemas/order-book/decimal.js';
+import type { ResponseCache } from '../cache/response-cache.js';
 import type { Tables } from '../tables/port.js';
 import { boolFrom, type Millis } from '../tables/values.js';
-import { type OrderBookRow, orderBookSql } from './order-books.sql.js';
+import { type NewestRecordRow, newestRecordSql, type OrderBookRow, orderBookSql } from './order-books.sql.js';
 
 /** Name of the source in topic `sources`. */
 export const ORDER_BOOK_SOURCE = 'orderbook';
 /** Ingest writes a record of every followed book at least every four minutes. */
 const MAX_RECORD_AGE_MS = 5 * 60_000;
+/** Records are in the table about three seconds after ingest has received them. */
+const MAX_TABLE_LAG_MS = 15_000;
+const NEWEST_RECORD_CACHE_MS = 1_000;
 
-export const staleReasons = ['not_followed', 'feed_disconnected', 'feed_silent'] as const;
+export const staleReasons = ['not_followed', 'feed_disconnected', 'feed_silent', 'table_behind'] as const;
 export type StaleReason = (typeof staleReasons)[number];
 
 /** The newest book of a token. Prices and sizes are decimal text in USD and shares; times are Unix milliseconds. */
@@ -35,7 +39,7 @@ export interface OrderBookView {
   readonly tickSize: string | null;
   readonly lastTradePrice: string | null;
   readonly synthetic: boolean;
-  /** Why the book may have changed since: its feed is closed, or the token is no longer read. null: the book is current. */
+  /** Why the book may have changed since: its feed is closed, the token is no longer read, or the table does not have what was read. null: the book is current. */
   readonly stale: StaleReason | null;
   readonly updatedMs: number;
   readonly receivedMs: number;
@@ -52,12 +56,26 @@ const ms = (value: Millis): number => Number(value ?? 0);
 
 export function createOrderBookReader(deps: {
   tables: Tables;
+  cache: ResponseCache;
   sources: Pick<SourceStatusView, 'get'>;
   nowMs: () => number;
 }): OrderBookReader {
-  const staleReason = ({ reason, epoch }: OrderBookRow, receivedMs: number, nowMs: number): StaleReason | null => {
-    if (reason === 'not_followed' || nowMs - receivedMs > MAX_RECORD_AGE_MS) return 'not_followed';
+  /** When ingest received the newest record of any token that is in the table. */
+  const newestRecordMs = async (): Promise<number> => {
+    const cached = await deps.cache.get('order-books-newest', NEWEST_RECORD_CACHE_MS, async () => {
+      const [row] = await deps.tables.rows<NewestRecordRow>(newestRecordSql);
+      return ms(row?.newest ?? 0);
+    });
+    return cached.value;
+  };
+  const staleReason = (row: OrderBookRow, newestMs: number): StaleReason | null => {
+    const { reason, epoch } = row;
+    const nowMs = deps.nowMs();
+    if (reason === 'not_followed') return 'not_followed';
     const status = deps.sources.get(ORDER_BOOK_SOURCE);
+    // Both times are by the clock of ingest. A table that is behind has old records of every token, also of those that are followed.
+    if ((status?.last_event_ms ?? 0) - newestMs > MAX_TABLE_LAG_MS) return 'table_behind';
+    if (nowMs - ms(row.received_at) > MAX_RECORD_AGE_MS) return 'not_followed';
     const health = status === undefined ? 'silent' : healthOf(status, nowMs);
     if (health !== 'connected') return `feed_${health}`;
     // The source was restarted and has not sent this book yet. A book that lacks records has no run.
@@ -65,9 +83,11 @@ export function createOrderBookReader(deps: {
     return run === null || epoch === '' || epoch === run ? null : 'feed_silent';
   };
   return async (tokenId, depth) => {
-    const [row] = await deps.tables.rows<OrderBookRow>(orderBookSql(tokenId, depth));
+    const [[row], newestMs] = await Promise.all([
+      deps.tables.rows<OrderBookRow>(orderBookSql(tokenId, depth)),
+      newestRecordMs(),
+    ]);
     if (row === undefined) return null;
-    const receivedMs = ms(row.received_at);
     return {
       tokenId: row.token,
       conditionId: row.condition_id,
@@ -86,9 +106,9 @@ export function createOrderBookReader(deps: {
       tickSize: decimalOrNull(row.tick_size),
       lastTradePrice: decimalOrNull(row.last_trade_price),
       synthetic: boolFrom(row.synthetic),
-      stale: staleReason(row, receivedMs, deps.nowMs()),
+      stale: staleReason(row, newestMs),
       updatedMs: ms(row.updated_at),
-      receivedMs,
+      receivedMs: ms(row.received_at),
     };
   };
 }

@@ -138,6 +138,26 @@ describe('/v1/orderbook', () => {
     await reportFeed(true);
   });
 
+  it('says that books are stale once the table is more than 15 s behind their source', async () => {
+    const reportEvent = (last_event_ms: number) =>
+      api.reportSource({ source: 'orderbook', mode: 'live', connected: true, updated_at_ms: nowMs, last_event_ms });
+    // The newest record of the table was received a second ago.
+    await reportEvent(nowMs + 14_000);
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({ stale: false, stale_reason: null });
+    await reportEvent(nowMs + 14_001);
+    const behind = { stale: true, stale_reason: 'table_behind' };
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({ verified: true, ...behind });
+    expect(await api.ok(`/v1/spread/${TOKEN}`, key)).toMatchObject(behind);
+    expect(await api.ok(`/clobv2/markets/${TOKEN}/orderbook`, key)).toMatchObject({ order_book: behind });
+    // Its last record is old because the table is.
+    expect(await api.ok('/v1/orderbook/7003', key)).toMatchObject(behind);
+    expect(await api.ok('/v1/orderbook/7005', key)).toMatchObject({ stale_reason: 'not_followed' });
+    await api.clickhouse.insertRows('order_books', [book('7006', { received_at: nowMs - 999 })]);
+    api.clock.nowMs += 1_000;
+    expect(await api.ok(`/v1/orderbook/${TOKEN}`, key)).toMatchObject({ stale: false, stale_reason: null });
+    api.clock.nowMs -= 1_000;
+  });
+
   it('rejects unknown tokens with 404 and invalid inputs with 400', async () => {
     for (const path of ['/v1/orderbook/1', '/v1/midpoint/1', '/v1/spread/1', '/v1/orderbook/7004'])
       expect(await api.get(path, key)).toMatchObject({ status: 404, body: { error: 'No order book of this token' } });

@@ -35,6 +35,7 @@ const REASONS = {
   not_followed: 'it is no longer read',
   feed_disconnected: 'the connection to the venue is closed',
   feed_silent: 'its source does not report',
+  table_behind: 'newer changes are not stored yet',
 };
 
 /** What is known of the book, most important first. */
