@@ -349,6 +349,7 @@ describe('/v1/crypto/ticks', () => {
       tickRow({ feed, ms: W + 1000, price: '0.2' }),
       tickRow({ feed, ms: W + 1000, price: '0.9', twapWindowS: 30 }),
       tickRow({ feed, ms: W + 2000, price: '0.3' }),
+      tickRow({ feed, ms: W + 3000, price: '0.4' }),
     ]);
   });
   const range = (from: number, to: number, rest = '') => `/v1/crypto/ticks?symbol=doge&from=${from}&to=${to}${rest}`;
@@ -407,11 +408,23 @@ describe('/v1/crypto/ticks', () => {
     expect((await api.get(range(1000, 2000), key)).body).toMatchObject({ count: 0, truncated: false, ticks: [] });
   });
 
-  it('does not cache a range that touches the last two seconds', async () => {
-    api.clock.nowMs = W + 4000;
-    expect((await api.get(range(W + 1000, W + 2000), key)).headers.get('cache-control')).toBe('no-store');
-    api.clock.nowMs = W + 4001;
-    expect((await api.get(range(W + 1000, W + 2000), key)).headers.get('cache-control')).toBe('private, max-age=60');
+  it('caches a range only once the table has a later spot tick of the feed, however late it arrives', async () => {
+    api.clock.nowMs = W + 10 * MINUTE;
+    const read = async () => {
+      const { body, headers } = await api.get(range(W + 2000, W + 5000), key);
+      return [(body as { count: number }).count, headers.get('cache-control')];
+    };
+    // A tick of the time at which the range ends may be followed by others of that time.
+    await api.clickhouse.insertRows('ticks', [
+      tickRow({ feed, ms: W + 5000, price: '0.5' }),
+      tickRow({ feed, ms: W + 6000, price: '0.5', twapWindowS: 30 }),
+      tickRow({ feed: 'BTC/USD', ms: W + 20 * MINUTE, price: '1' }),
+    ]);
+    expect(await read()).toEqual([3, 'no-store']);
+    await api.clickhouse.insertRows('ticks', [tickRow({ feed, ms: W + 4000, price: '0.6' })]);
+    expect(await read()).toEqual([4, 'no-store']);
+    await api.clickhouse.insertRows('ticks', [tickRow({ feed, ms: W + 6000, price: '0.7' })]);
+    expect(await read()).toEqual([4, 'private, max-age=60']);
   });
 
   it.each([

@@ -46,6 +46,13 @@ export function ticksSql(range: { feed: string; fromMs: number; toMs: number; ro
   };
 }
 
+/** One row if the feed has a spot tick after `afterMs`, else none. */
+export const laterTickSql = (feed: string, afterMs: number): Sql => ({
+  text: `SELECT 1 AS later FROM ticks WHERE ${spot} AND timestamp_ms > fromUnixTimestamp64Milli({after:Int64}) LIMIT 1`,
+  params: { feed, after: afterMs },
+  singleChunk: true,
+});
+
 export interface WindowRow {
   /** Ticks before the end of the window, and ticks up to and including the end. */
   readonly before_end: number | string;

@@ -9,13 +9,11 @@ import type { Readers } from '../../readers.js';
 import { v1Route } from '../v1-route.js';
 import { feedOf } from './coins.js';
 import { symbolParam } from './inputs.js';
-import { type CandleRow, candlesSql, type TickRow, ticksSql } from './oracle.sql.js';
+import { type CandleRow, candlesSql, laterTickSql, type TickRow, ticksSql } from './oracle.sql.js';
 
 const CANDLES = 30;
 const CANDLES_CACHE_S = 5;
 const TICKS_CACHE_S = 60;
-/** Ticks of the last 2 s may be incomplete: more ticks of the same time can arrive. */
-const TICKS_SETTLE_MS = 2_000;
 
 const candle = z.object({
   time: z.int().meta({ description: 'Start of the 5-minute bucket, Unix seconds.' }),
@@ -125,7 +123,7 @@ export function createOracleRoutes({ tables, cache }: Readers): readonly Route[]
     cacheS: TICKS_CACHE_S,
     summary: 'One-second oracle ticks',
     description:
-      'Spot ticks, oldest first, at most 24 hours per request. `truncated`: the range contains more than `limit` ticks. Ranges that touch the last two seconds are never cached.',
+      'Spot ticks, oldest first, at most 24 hours per request. `truncated`: the range contains more than `limit` ticks. A range is cached once the feed has a later tick.',
     query: z.object({
       symbol: symbolParam,
       from: timeParam('from'),
@@ -166,15 +164,21 @@ export function createOracleRoutes({ tables, cache }: Readers): readonly Route[]
         ],
       },
     },
-    async handler({ query }, context) {
+    async handler({ query }) {
       if (query.to < query.from) throw badParameter('Invalid time range');
       if (query.to - query.from > commonLimits.ticksMaxRangeMs) throw badParameter('Range exceeds 24 hours');
       const feed = feedOf(query.symbol);
       const { from, to, limit } = query;
-      const load = () => tables.rows<TickRow>(ticksSql({ feed, fromMs: from, toMs: to, rows: limit + 1 }));
-      const settled = to < context.nowMs - TICKS_SETTLE_MS;
-      const cached = await cache.get(`ticks:${feed}:${from}:${to}:${limit}`, settled ? TICKS_CACHE_S * 1000 : 0, load);
-      const rows = cached.value.slice(0, limit);
+      const load = async () => {
+        // Read first: the ticks of a feed are stored in order, so that those of the range are complete when a later one is found.
+        const isComplete = (await tables.rows(laterTickSql(feed, to))).length > 0;
+        const found = await tables.rows<TickRow>(ticksSql({ feed, fromMs: from, toMs: to, rows: limit + 1 }));
+        return { isComplete, found };
+      };
+      const lifeMs = ({ isComplete }: Awaited<ReturnType<typeof load>>) => (isComplete ? TICKS_CACHE_S * 1000 : 0);
+      const cached = await cache.get(`ticks:${feed}:${from}:${to}:${limit}`, lifeMs, load);
+      const { isComplete, found } = cached.value;
+      const rows = found.slice(0, limit);
       return {
         body: {
           symbol: query.symbol,
@@ -183,10 +187,10 @@ export function createOracleRoutes({ tables, cache }: Readers): readonly Route[]
           to,
           limit,
           count: rows.length,
-          truncated: cached.value.length > limit,
+          truncated: found.length > limit,
           ticks: rows.map((row) => tickFrom(row, feed)),
         },
-        ...(settled ? { cache: cached } : {}),
+        ...(isComplete ? { cache: cached } : {}),
       };
     },
   });
