@@ -77,6 +77,21 @@ describe('searches of the full archive', () => {
     }
   });
 
+  it('are those with an old end and no start, from the first post on', async () => {
+    const platform = platformOf(() => undefined);
+    fake.replies = [rawPage([rawPost({ id: '7' })]), rawPage([rawPost({ id: '8' })])];
+    expect((await platform.search(parseQuery('odds until:2020-01-01'), 10))?.posts).toMatchObject([{ id: '7' }]);
+    // Within the last seven days: the end is four days ago.
+    await platform.search(parseQuery('odds until:2026-05-19'), 10);
+    const [old, recent] = fake.requests;
+    expect(old).toMatchObject({
+      path: '/2/tweets/search/all',
+      params: { start_time: '2006-03-21T00:00:00Z', end_time: '2020-01-01T00:00:00Z' },
+    });
+    expect(recent).toMatchObject({ path: '/2/tweets/search/recent', params: { end_time: '2026-05-19T00:00:00Z' } });
+    expect(recent?.params.start_time).toBeUndefined();
+  });
+
   it('do not delay searches of the last week', async () => {
     const platform = platformOf(() => undefined);
     fake.replies = Array.from({ length: 3 }, () => rawPage([rawPost({ id: '1' })]));

@@ -26,6 +26,8 @@ const MAX_HANDLE_LENGTH = 15;
 const TIMELINE_PAGE = { min: 5, max: 100 };
 const MAX_TEXT_LENGTH = { recent: 512, archive: 1_024 };
 const RECENT_MS = 7 * 86_400_000;
+/** Start of an archive search without a start: when the platform opened. Without one it searches the 30 days before the end only. */
+const ARCHIVE_START_MS = Date.UTC(2006, 2, 21);
 /** Distance that times must keep from the ends of what the platform searches. */
 const MARGIN_MS = 10_000;
 /** Bounds the cost of a search whose filter matches few posts. */
@@ -107,10 +109,12 @@ export function createPlatform(options: PlatformOptions): SocialPlatform {
       const { text, startMs, endMs, filter } = toSearchRequest(query);
       const recentMs = nowMs() - RECENT_MS + MARGIN_MS;
       const latestMs = nowMs() - MARGIN_MS;
-      const isOld = (startMs ?? recentMs) < recentMs;
+      const endsOld = endMs !== undefined && endMs <= recentMs;
+      const isOld = startMs === undefined ? endsOld : startMs < recentMs;
       const useArchive = isOld && options.fullArchive;
-      const effectiveStartMs = isOld && !useArchive ? undefined : startMs;
-      const earliestMs = effectiveStartMs ?? (useArchive ? 0 : recentMs);
+      const archiveStartMs = useArchive ? Math.max(startMs ?? 0, ARCHIVE_START_MS) : undefined;
+      const effectiveStartMs = isOld ? archiveStartMs : startMs;
+      const earliestMs = effectiveStartMs ?? recentMs;
       if (earliestMs >= Math.min(endMs ?? latestMs, latestMs)) return null;
       const maxLength = useArchive ? MAX_TEXT_LENGTH.archive : MAX_TEXT_LENGTH.recent;
       if ([...text].length > maxLength)
