@@ -9,9 +9,12 @@ const SILENT_MS = 8_000;
 
 /** Reports whether the order-book source of ingest is running, by what it writes. */
 export interface SourceWatch {
-  /** Something of the source was read. */
+  /** A record about a book was read. */
   recordActivity(nowMs: number): void;
-  /** True once the source has stopped, or has written nothing for 8 s. False before its first record. */
+  /**
+   * True once the source has stopped, has written nothing for 8 s, or is disconnected without a record about a book since its connection ended or since its
+   * status before: it waits to be restarted. False before its first record.
+   */
   isSilent(nowMs: number): boolean;
   /** The run of the source by its newest status, as its records name it; null before the first. */
   epoch(): string | null;
@@ -29,10 +32,14 @@ export function createSourceWatch(deps: {
   const topic = topics.sources.name;
   let activeMs: number | null = null;
   let stopped = false;
+  let connected = true;
+  /** Whether a record about a book was read since the newest status. */
+  let hasWritten = false;
   let epoch: string | null = null;
   const recordActivity = (nowMs: number) => {
     activeMs = nowMs;
     stopped = false;
+    hasWritten = true;
   };
   return {
     recordActivity,
@@ -50,8 +57,12 @@ export function createSourceWatch(deps: {
           if (value === null || key !== 'orderbook') continue;
           const event = tryDecode(deps.codec, value, (reason) => deps.onUnreadable({ topic, offset }, reason));
           if (event?.kind !== 'source_status') continue;
-          recordActivity(deps.nowMs());
-          stopped = event.value.phase === 'stopped';
+          activeMs = deps.nowMs();
+          // Records of the last moments may be read after the status that follows them.
+          const lost = !event.value.connected && (connected || !hasWritten);
+          stopped = event.value.phase === 'stopped' || lost;
+          connected = event.value.connected;
+          hasWritten = false;
           epoch = event.value.order_books?.epoch ?? epoch;
         }
     },

@@ -5,7 +5,7 @@ import { topics } from '../../schemas/topics.js';
 import type { OrderBookUpdate, SourceStatus } from '../../schemas/types.gen.js';
 import { createMarketLookup } from '../filters/market-lookup.js';
 import { createBookStore } from './book-store.js';
-import { createSourceWatch } from './source-watch.js';
+import { createSourceWatch, type SourceWatch } from './source-watch.js';
 import { tailBooks } from './tail-books.js';
 import { bookRecord } from './testing.js';
 import { createNameCache, createNamesReader } from './token-names.js';
@@ -82,6 +82,47 @@ describe('createSourceWatch', () => {
     expect(stopped.isSilent(1_000)).toBe(true);
     stopped.recordActivity(1_001);
     expect(stopped.isSilent(1_001)).toBe(false);
+  });
+});
+
+describe('createSourceWatch, of a source that has failed', () => {
+  const down = status({ connected: false });
+
+  it('is silent at once, until the next record about a book', async () => {
+    const watch = watchOf([status({}), down, down]);
+    await watch.run();
+    expect(watch.isSilent(1)).toBe(true);
+    watch.recordActivity(2);
+    expect(watch.isSilent(2)).toBe(false);
+    const back = watchOf([status({}), down, status({})]);
+    await back.run();
+    expect(back.isSilent(1)).toBe(false);
+  });
+
+  it('is silent again at the second status after a record that was read late', async () => {
+    const silent: boolean[] = [];
+    const watch: SourceWatch = createSourceWatch({
+      log: {
+        async *read() {
+          for (const [offset, value] of [status({}), down, down, down].entries()) {
+            yield {
+              topic: topics.sources.name,
+              partition: 0,
+              records: [{ offset, key: 'orderbook', value, timestampMs: 0 }],
+              nextOffset: offset + 1,
+            };
+            silent.push(watch.isSilent(0));
+            if (offset === 1) watch.recordActivity(0);
+          }
+        },
+      },
+      codec,
+      signal: new AbortController().signal,
+      nowMs: () => 0,
+      onUnreadable: () => undefined,
+    });
+    await watch.run();
+    expect(silent).toEqual([false, true, false, true]);
   });
 });
 
