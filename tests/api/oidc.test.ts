@@ -182,6 +182,15 @@ describe('sign-in by an OpenID Connect provider', () => {
     expect(await comeBack(tampered.href, two.cookie)).toEqual(refused);
   });
 
+  it('counts once against the 30 of an address in 15 minutes, when it returns', async () => {
+    const attempt = async () => {
+      const { cookie } = await start();
+      return (await comeBack(`${CALLBACK}?error=access_denied`, cookie)).status;
+    };
+    for (let n = 1; n <= 30; n += 1) expect([n, await attempt()]).toEqual([n, 303]);
+    expect(await attempt()).toBe(429);
+  });
+
   it('rejects while the provider is away', async () => {
     const away = createIdentityProvider({ issuer: 'http://127.0.0.1:1', clientId: 'x', clientSecret: 'y' }, CALLBACK);
     await expect(away.start()).rejects.toThrow();

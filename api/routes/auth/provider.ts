@@ -37,7 +37,6 @@ export function createProviderRoutes(
     tag: 'Sign-in',
     auth: 'none',
     success: redirect,
-    otherResponses: throttled,
   } as const;
   const to = (path: string, setCookies: readonly string[]) => ({
     body: '',
@@ -51,8 +50,8 @@ export function createProviderRoutes(
       path: '/v1/auth/oidc/start',
       summary: 'Sign in by the provider of this installation',
       description: 'For browsers: redirects to the OpenID Connect provider.',
-      async handler(_input, { clientIp, nowMs }) {
-        await throttle.signIn({ clientIp, nowMs });
+      // Not counted: it stores nothing and calls the provider once per process; a sign-in counts when it returns.
+      async handler() {
         try {
           const { url, attempt } = await provider.start();
           return { body: '', headers: { location: url, 'set-cookie': attempts.set(encode(attempt), ATTEMPT_S) } };
@@ -67,6 +66,7 @@ export function createProviderRoutes(
       path: '/v1/auth/oidc/callback',
       summary: 'Return from the provider',
       description: 'For browsers: redirects to the dashboard, signed in.',
+      otherResponses: throttled,
       allowUnknownQuery: true,
       async handler(_input, { clientIp, nowMs, headers, rawQuery }) {
         await throttle.signIn({ clientIp, nowMs });
