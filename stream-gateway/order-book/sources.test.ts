@@ -254,6 +254,30 @@ describe('createNameCache', () => {
   });
 });
 
+describe('createNameCache, of known tokens', () => {
+  it('reads names again after five minutes, and keeps those that are not found or cannot be read', async () => {
+    const first = { slug: 's', outcome: 'Yes', question: 'Will it?', eventTitle: null };
+    const corrected = { ...first, question: 'Will it be?' };
+    const replies = [[{ tokenId: 'a', ...first }], [{ tokenId: 'a', ...corrected }], [], 'unreachable'] as const;
+    let reads = 0;
+    const cache = createNameCache({
+      async read() {
+        const reply = replies[reads++];
+        if (typeof reply !== 'object') throw new Error(reply);
+        return reply;
+      },
+    });
+    await cache.refresh(['a'], 0);
+    await cache.refresh(['a'], 299_999);
+    expect([reads, cache.get('a')]).toEqual([1, first]);
+    await cache.refresh(['a'], 300_000);
+    expect([reads, cache.get('a')]).toEqual([2, corrected]);
+    await cache.refresh(['a'], 600_000);
+    await expect(cache.refresh(['a'], 900_000)).rejects.toThrow('unreachable');
+    expect([reads, cache.get('a')]).toEqual([4, corrected]);
+  });
+});
+
 describe('lookups in the catalogue', () => {
   /** The server's default limit of a URL, bytes. */
   const MAX_URL_BYTES = 1_048_576;

@@ -6,6 +6,8 @@ import type { TokenNames } from './update-texts.js';
 const CHUNK = 2_000;
 /** A token that the catalogue did not know is looked up again after so long. */
 const RETRY_MS = 60_000;
+/** Names of known tokens are read again after so long: the venue corrects them. */
+const REFRESH_MS = 5 * 60_000;
 
 interface QueryClient {
   query<T>(sql: string, params: Record<string, unknown>): Promise<T[]>;
@@ -59,7 +61,7 @@ export function createNamesReader(clickhouse: QueryClient): TokenLookup & {
 /** Names of the tokens of all books, in memory. */
 export interface NameCache {
   get(tokenId: string): TokenNames | undefined;
-  /** Reads the names of tokens that have none yet, and forgets tokens without a book. */
+  /** Reads the names of tokens that have none yet or were read minutes ago, and forgets tokens without a book. */
   refresh(tokenIds: Iterable<string>, nowMs: number): Promise<void>;
 }
 
@@ -77,9 +79,12 @@ export function createNameCache(deps: {
         readAtMs.delete(tokenId);
         names.delete(tokenId);
       }
-      const wanted = [...current].filter(
-        (tokenId) => !names.has(tokenId) && nowMs - (readAtMs.get(tokenId) ?? Number.NEGATIVE_INFINITY) >= RETRY_MS,
-      );
+      const isDue = (tokenId: string): boolean => {
+        const ageMs = nowMs - (readAtMs.get(tokenId) ?? Number.NEGATIVE_INFINITY);
+        // Negative after the clock was set back.
+        return ageMs >= (names.has(tokenId) ? REFRESH_MS : RETRY_MS) || ageMs < 0;
+      };
+      const wanted = [...current].filter(isDue);
       for (let from = 0; from < wanted.length; from += CHUNK) {
         const chunk = wanted.slice(from, from + CHUNK);
         const found = await deps.read(chunk);
