@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { bytesOf } from './bytes-of.js';
-import { createResponseCache } from './response-cache.js';
+import { createResponseCache, type ResponseCache } from './response-cache.js';
 
 function setup() {
   const clock = { nowMs: 0 };
@@ -78,6 +78,92 @@ describe('createResponseCache', () => {
     await cache.get('k', 100, load);
     clock.nowMs = 500;
     expect((await cache.get('k', 100, load)).hit).toBe(false);
+  });
+});
+
+describe('createResponseCache getLimited', () => {
+  function deferred<T>() {
+    let resolve: (value: T) => void = () => undefined;
+    let reject: (error: Error) => void = () => undefined;
+    const promise = new Promise<T>((onValue, onError) => {
+      resolve = onValue;
+      reject = onError;
+    });
+    return { promise, resolve, reject };
+  }
+  /** A request for `k` that waits until it gets or is refused its permit; its load ends on demand. */
+  function request(cache: ResponseCache, ttlMs = 100) {
+    const permit = deferred<void>();
+    const loaded = deferred<string>();
+    const state = { loads: 0 };
+    const result = cache.getLimited<string>('k', ttlMs, async (shared) => {
+      await permit.promise;
+      return shared(() => {
+        state.loads += 1;
+        return loaded.promise;
+      });
+    });
+    result.catch(() => undefined);
+    return { state, result, permit, loaded };
+  }
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('neither waits for a request without a permit nor fails with it', async () => {
+    const { cache } = setup();
+    const [early, late] = [request(cache), request(cache)];
+    late.permit.resolve();
+    late.loaded.resolve('late');
+    expect(await late.result).toEqual({ value: 'late', ageMs: 0, hit: false });
+    const other = request(cache, 0);
+    early.permit.reject(new Error('no permit'));
+    // The value is there, although the request has no permit.
+    expect(await early.result).toEqual({ value: 'late', ageMs: 0, hit: true });
+    expect(await other.result).toEqual({ value: 'late', ageMs: 0, hit: true });
+    expect([early.state.loads, late.state.loads, other.state.loads]).toEqual([0, 1, 0]);
+  });
+
+  it('shares a load that has its permit, and its failure', async () => {
+    const { cache } = setup();
+    const [first, second, third] = [request(cache), request(cache), request(cache)];
+    first.permit.resolve();
+    await settled();
+    second.permit.resolve();
+    third.permit.reject(new Error('no permit'));
+    const fourth = request(cache);
+    await settled();
+    first.loaded.reject(new Error('too slow'));
+    for (const { result } of [first, second, third, fourth]) await expect(result).rejects.toThrow('too slow');
+    expect([first, second, third, fourth].map(({ state }) => state.loads)).toEqual([1, 0, 0, 0]);
+  });
+
+  it('fails without a permit if there is neither a value nor a running load', async () => {
+    const { cache } = setup();
+    const [first, second] = [request(cache), request(cache)];
+    first.permit.reject(new Error('no permit'));
+    await expect(first.result).rejects.toThrow('no permit');
+    second.permit.resolve();
+    second.loaded.resolve('second');
+    expect((await second.result).value).toBe('second');
+  });
+
+  it('waits for one permit at a time to refresh a value in the background', async () => {
+    const { clock, cache } = setup();
+    const first = request(cache);
+    first.permit.resolve();
+    await settled();
+    clock.nowMs = 20;
+    first.loaded.resolve('first');
+    await first.result;
+    clock.nowMs = 60;
+    const hits = [request(cache), request(cache)];
+    for (const hit of hits) expect(await hit.result).toEqual({ value: 'first', ageMs: 60, hit: true });
+    for (const hit of hits) hit.permit.resolve();
+    await settled();
+    expect(hits.map(({ state }) => state.loads)).toEqual([1, 0]);
+    hits[0]?.loaded.resolve('second');
+    await settled();
+    clock.nowMs = 110;
+    expect(await request(cache).result).toEqual({ value: 'second', ageMs: 50, hit: true });
   });
 });
 

@@ -9,6 +9,9 @@ export interface Cached<T> {
   readonly hit: boolean;
 }
 
+/** Resolves with the cached value of a key or the value of its running load; runs `work` as its load if there is neither. */
+export type SharedLoad<T> = (work: () => Promise<T>) => Promise<T>;
+
 export interface ResponseCache {
   /**
    * Returns the cached value of `key` if it is younger than `ttlMs`, otherwise the value of `load`. Concurrent requests for a key share one load. A
@@ -16,6 +19,15 @@ export interface ResponseCache {
    * second half of its lifetime, so that no request waits for frequently requested values. One cache serves all routes: keys begin with the list's name.
    */
   get<T>(key: string, ttlMs: number | ((value: T) => number), load: () => Promise<T>): Promise<Cached<T>>;
+  /**
+   * As `get`, for a load that needs a permit of the caller: `load` waits for the permit and then calls `shared`. Until then no other request waits for
+   * this load or fails with it, since others may get their permits earlier.
+   */
+  getLimited<T>(
+    key: string,
+    ttlMs: number | ((value: T) => number),
+    load: (shared: SharedLoad<T>) => Promise<T>,
+  ): Promise<Cached<T>>;
 }
 
 interface Entry {
@@ -50,13 +62,13 @@ export function createResponseCache(options: {
   const { nowMs, maxBytes = DEFAULT_MAX_BYTES, metrics, dataVersion = () => undefined } = options;
   const requests = metrics?.counter('api_cache_requests_total', 'Requests of the response cache by result', ['result']);
   const bytes = metrics?.gauge('api_cache_bytes', 'Estimated size of the response cache, bytes');
-  if (maxBytes === 0)
-    return {
-      async get(_key, _ttlMs, load) {
-        requests?.inc({ result: 'off' });
-        return { value: await load(), ageMs: 0, hit: false };
-      },
+  if (maxBytes === 0) {
+    const getLimited: ResponseCache['getLimited'] = async (_key, _ttlMs, load) => {
+      requests?.inc({ result: 'off' });
+      return { value: await load((work) => work()), ageMs: 0, hit: false };
     };
+    return { get: (key, ttlMs, load) => getLimited(key, ttlMs, (shared) => shared(load)), getLimited };
+  }
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     maxEntrySize: Math.ceil(maxBytes * MAX_VALUE_RATIO),
@@ -74,9 +86,12 @@ export function createResponseCache(options: {
     entries.set(key, entry);
     bytes?.set(entries.calculatedSize);
   };
-  const load = <T>(key: string, ttlMs: number | ((value: T) => number), read: () => Promise<T>): Promise<Entry> => {
-    const version = dataVersion();
-    const storedMs = nowMs();
+  const load = <T>(
+    key: string,
+    ttlMs: number | ((value: T) => number),
+    read: () => Promise<T>,
+    { version, storedMs }: { readonly version: unknown; readonly storedMs: number },
+  ): Promise<Entry> => {
     const done = read()
       .then((value) => {
         const lifeMs = typeof ttlMs === 'number' ? ttlMs : ttlMs(value);
@@ -95,21 +110,54 @@ export function createResponseCache(options: {
     const found = loading.get(key);
     return found?.dataVersion === dataVersion() ? found?.done : undefined;
   };
-
-  return {
-    async get(key, ttlMs, read) {
-      const found = entries.get(key);
-      if (found !== undefined && found.dataVersion === dataVersion() && isFresh(found)) {
-        requests?.inc({ result: 'hit' });
-        const ageMs = nowMs() - found.storedMs;
-        // A failed background refresh is not an error: the cached value is still valid, and the next load after its expiry reports the failure.
-        if (found.tookMs >= SLOW_LOAD_MS && ageMs > found.ttlMs / 2 && running(key) === undefined)
-          load(key, ttlMs, read).catch(() => undefined);
-        return { value: found.value as never, ageMs, hit: true };
-      }
-      const shared = running(key);
-      requests?.inc({ result: shared === undefined ? 'miss' : 'shared' });
-      return { value: (await (shared ?? load(key, ttlMs, read))).value as never, ageMs: 0, hit: false };
-    },
+  const cached = (key: string): Entry | undefined => {
+    const found = entries.get(key);
+    return found !== undefined && found.dataVersion === dataVersion() && isFresh(found) ? found : undefined;
   };
+  const hitOf = (entry: Entry) => ({ value: entry.value as never, ageMs: nowMs() - entry.storedMs, hit: true });
+  const loadedOf = (value: unknown) => ({ value: value as never, ageMs: 0, hit: false });
+  const begin = () => ({ version: dataVersion(), storedMs: nowMs() });
+
+  /** Keys whose background refresh waits or runs. */
+  const refreshing = new Set<string>();
+  const getLimited: ResponseCache['getLimited'] = async (key, ttlMs, loadWith) => {
+    const found = cached(key);
+    if (found !== undefined) {
+      requests?.inc({ result: 'hit' });
+      const hit = hitOf(found);
+      const isDue = found.tookMs >= SLOW_LOAD_MS && hit.ageMs > found.ttlMs / 2;
+      if (isDue && !refreshing.has(key) && running(key) === undefined) {
+        refreshing.add(key);
+        const began = begin();
+        // A failed background refresh is not an error: the cached value is still valid, and the next load after its expiry reports the failure.
+        loadWith(async (work) => (await (running(key) ?? load(key, ttlMs, work, began))).value as never)
+          .catch(() => undefined)
+          .finally(() => refreshing.delete(key));
+      }
+      return hit;
+    }
+    const other = running(key);
+    requests?.inc({ result: other === undefined ? 'miss' : 'shared' });
+    if (other !== undefined) return loadedOf((await other).value);
+    const began = begin();
+    let isPermitted = false;
+    let hit: Entry | undefined;
+    try {
+      const value = await loadWith(async (work) => {
+        isPermitted = true;
+        hit = cached(key);
+        return (hit ?? (await (running(key) ?? load(key, ttlMs, work, began)))).value as never;
+      });
+      return hit === undefined ? loadedOf(value) : hitOf(hit);
+    } catch (error) {
+      if (isPermitted) throw error;
+      // There was no permit in time, but a request with one may have loaded the value, or be loading it.
+      const loaded = cached(key);
+      if (loaded !== undefined) return hitOf(loaded);
+      const shared = running(key);
+      if (shared === undefined) throw error;
+      return loadedOf((await shared).value);
+    }
+  };
+  return { get: (key, ttlMs, read) => getLimited(key, ttlMs, (shared) => shared(read)), getLimited };
 }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { divide } from '../../schemas/primitives/money.js';
+import type { SharedLoad } from '../cache/response-cache.js';
 import { type MetadataLookups, oppositeTokenOf } from '../catalog/metadata.js';
 import { ApiError } from '../errors/failure.js';
 import { createConcurrencyLimiter } from '../limits/concurrency-limiter.js';
@@ -25,12 +26,13 @@ export interface Period {
 /**
  * PnL of a wallet since its first event at the times of a period, the newest at current prices; null for a wallet without events. A series that may
  * have several slices takes a permit of `accountId`. Throws ApiError if none is free in time (`rate_limited`, `overloaded`), or if the series exceeds its time budget
- * (`overloaded`).
+ * (`overloaded`). `shared` runs the computation, with the permit, or returns the series of another request for the same.
  */
 export type PnlSeriesReader = (
   wallet: string,
   period: Period,
   accountId: string,
+  shared?: SharedLoad<readonly PnlPoint[] | null>,
 ) => Promise<readonly PnlPoint[] | null>;
 
 const MINUTE_S = 60;
@@ -142,27 +144,28 @@ export function createPnlSeriesReader(deps: {
     return row === undefined ? null : Number(row.first);
   };
 
-  return async (wallet, { stepS, points }, accountId) => {
+  return async (wallet, { stepS, points }, accountId, shared = (work) => work()) => {
     const [now, firstS] = await Promise.all([deps.currentPnl(wallet), points === null ? firstEventS(wallet) : null]);
     if (now === null) return null;
     const endS = Math.floor(deps.nowMs() / 1000 / MINUTE_S) * MINUTE_S;
     const count = points ?? Math.max(0, Math.floor((endS - (firstS ?? endS)) / stepS)) + 1;
     const times = { startS: endS - (count - 1) * stepS, stepS, points: count };
-    const read = async (): Promise<readonly bigint[]> => {
-      if (count === 1) return [0n];
-      // A position has at most one row of holdings per sample time.
-      const mostRows = Math.min(now.events, now.positions * (count - 1));
-      if (mostRows <= ROWS_PER_SLICE) return limit(() => readChanges(wallet, times, 1));
-      return largeLimiter.run(accountId, async () => {
-        const [row] = await tables.rows<{ groups: number | string }>(holdingsCountSql(wallet, times));
-        return readChanges(wallet, times, Math.max(1, Math.ceil(Number(row?.groups ?? 0) / ROWS_PER_SLICE)));
+    const compute = async (read: () => Promise<readonly bigint[]>): Promise<readonly PnlPoint[]> => {
+      const [changes, currentPnl] = await Promise.all([read(), now.pnl()]);
+      let pnl = 0n;
+      return changes.map((change, sample) => {
+        pnl += change;
+        return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? currentPnl : pnl };
       });
     };
-    const [changes, currentPnl] = await Promise.all([read(), now.pnl()]);
-    let pnl = 0n;
-    return changes.map((change, sample) => {
-      pnl += change;
-      return { atS: times.startS + sample * stepS, pnl: sample === count - 1 ? currentPnl : pnl };
-    });
+    if (count === 1) return shared(() => compute(async () => [0n]));
+    // A position has at most one row of holdings per sample time.
+    const mostRows = Math.min(now.events, now.positions * (count - 1));
+    if (mostRows <= ROWS_PER_SLICE) return shared(() => compute(() => limit(() => readChanges(wallet, times, 1))));
+    const readSlices = async () => {
+      const [row] = await tables.rows<{ groups: number | string }>(holdingsCountSql(wallet, times));
+      return readChanges(wallet, times, Math.max(1, Math.ceil(Number(row?.groups ?? 0) / ROWS_PER_SLICE)));
+    };
+    return largeLimiter.run(accountId, () => shared(() => compute(readSlices)));
   };
 }

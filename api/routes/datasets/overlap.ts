@@ -73,7 +73,7 @@ const walletFrom = (row: OverlapWallet, tags: number): z.input<typeof walletSche
 });
 
 /** GET /api/datasets/sports-esports/wallets/overlap: the wallets that traded markets of each of several tags. */
-export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
+export function createOverlapRoute({ tables, cache, nowMs }: Pick<Readers, 'tables' | 'cache' | 'nowMs'>): Route {
   const reader = createOverlapReader({ tables, nowMs, budgetMs: BUDGET_MS });
   const limiter = createOverlapLimiter({ nowMs, maxWaitMs: MAX_WAIT_MS });
   return defineRoute({
@@ -139,8 +139,8 @@ export function createOverlapRoute({ tables, cache, nowMs }: Readers): Route {
       const span = after === undefined && before === undefined ? null : { fromS: after ?? 0, toS: before ?? NO_END_S };
       const name = JSON.stringify(['overlap', tags, String(minVolume), span, sort, limit, offset]);
       const caller = { accountId: context.caller?.accountId ?? null, clientIp: context.clientIp };
-      const cached = await cache.get(name, CACHE_S * 1000, () =>
-        limiter.run(caller, () => reader.page({ tags, minVolume, span, sort, limit, offset })),
+      const cached = await cache.getLimited<readonly OverlapWallet[]>(name, CACHE_S * 1000, (shared) =>
+        limiter.run(caller, () => shared(() => reader.page({ tags, minVolume, span, sort, limit, offset }))),
       );
       const wallets = cached.value.map((row) => walletFrom(row, tags.length));
       return { body: { count: wallets.length, tags: [...tags], wallets }, cache: cached };

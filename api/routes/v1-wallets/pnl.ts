@@ -4,7 +4,7 @@ import { MAX_STALENESS_S } from '../../catalog/change-feed.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import type { Period } from '../../pnl-series/series.js';
+import type { Period, PnlPoint } from '../../pnl-series/series.js';
 import type { Readers } from '../../readers.js';
 import { common } from './params.js';
 
@@ -21,7 +21,7 @@ const periods = {
 } as const satisfies Record<string, Period>;
 
 /** GET /v1/trader/{wallet}/pnl: PnL series of a wallet. */
-export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
+export function createV1PnlRoute({ cache, pnlSeries }: Pick<Readers, 'cache' | 'pnlSeries'>): Route {
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -53,8 +53,10 @@ export function createV1PnlRoute({ cache, pnlSeries }: Readers): Route {
       },
     },
     async handler({ params: { wallet }, query: { period } }, { caller }) {
-      const cached = await cache.get(`v1 pnl ${wallet} ${period}`, RESPONSE_CACHE_S * 1000, () =>
-        pnlSeries(wallet, periods[period], caller?.accountId ?? ''),
+      const cached = await cache.getLimited<readonly PnlPoint[] | null>(
+        `v1 pnl ${wallet} ${period}`,
+        RESPONSE_CACHE_S * 1000,
+        (shared) => pnlSeries(wallet, periods[period], caller?.accountId ?? '', shared),
       );
       const series = (cached.value ?? []).map(({ atS, pnl }) => ({ timestamp: atS, pnl: moneyToNumber(pnl) }));
       return { body: { wallet, period, series, count: series.length }, cache: cached };

@@ -81,7 +81,10 @@ const query = z.object({
 });
 
 /** GET all trades of a wallet or token in one response. */
-export function createAllTradesRoutes({ fills, cache, nowMs }: Readers, hardCap = HARD_CAP): readonly Route[] {
+export function createAllTradesRoutes(
+  { fills, cache, nowMs }: Pick<Readers, 'fills' | 'cache' | 'nowMs'>,
+  hardCap = HARD_CAP,
+): readonly Route[] {
   const concurrencyLimiter = createConcurrencyLimiter({
     perAccount: 1,
     total: 2,
@@ -124,9 +127,9 @@ export function createAllTradesRoutes({ fills, cache, nowMs }: Readers, hardCap 
     if (fromS > lastS) throw badParameter('Invalid range. from is after to');
     const key = `v2 trades all ${name} ${given.from ?? ''} ${given.to ?? ''}`;
     const ttlMs = ({ reason }: Collected) => (reason === null ? CACHE_S * 1000 : 0);
-    const cached = await cache.get(key, ttlMs, () =>
+    const cached = await cache.getLimited<Collected>(key, ttlMs, (shared) =>
       concurrencyLimiter.run(context.caller?.accountId ?? '', () =>
-        collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS),
+        shared(() => collect({ ...filter, afterS: fromS, beforeS: lastS }, lastS)),
       ),
     );
     const { toS, reason, fetchedMs, trades } = cached.value;
