@@ -94,7 +94,10 @@ export interface ServiceDeps {
   readonly addressSecret: string;
   /** Copy-PnL wallets by key, following the log that `sendCommand` appends to. */
   readonly pools: PoolDirectory;
-  readonly accounts: Pick<AccountsReadModel, 'account' | 'capacity' | 'keysOf' | 'users' | 'waitForOutcome'>;
+  readonly accounts: Pick<
+    AccountsReadModel,
+    'account' | 'capacity' | 'keysOf' | 'lookupKey' | 'users' | 'waitForOutcome'
+  >;
   readonly sendCommand: AccountCommands['send'];
   readonly passwords: PasswordHasher;
   readonly mailer: Mailer;
@@ -183,7 +186,7 @@ export function createService(deps: ServiceDeps): Service {
     createPublicStatusRoute({ ...status, versions: { product: productVersion(), api: API_VERSION } }),
     createCoverageRoute(readers),
     createCoverageDaysRoute(readers),
-    createKeyRoute({ decide: signIn.decide, addressSecret: deps.addressSecret }),
+    createKeyRoute({ ...signIn, lookupKey: deps.accounts.lookupKey, addressSecret: deps.addressSecret }),
     createUsageRoute({ tables, accounts: deps.accounts, enforcement: deps.usedUpUntil !== null }),
     createUsageHistoryRoute({ tables }),
     ...createLinkRoutes(signIn),

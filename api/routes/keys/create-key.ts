@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { AccountsReadModel } from '../../../infra/accounts/read-model.js';
 import { displayedKeyPrefix, hashKey, hashNetwork, KEY_PREFIX, newRawKey } from '../../../schemas/api-keys.js';
 import { commonLimits, plans } from '../../../schemas/plans.js';
 import type { Decide } from '../../accounts/decide.js';
@@ -9,6 +10,7 @@ import { ApiError } from '../../errors/failure.js';
 import { jsonBody } from '../../http/json-body.js';
 import { defineRoute, errorSchema, type Route } from '../../http/route.js';
 
+/** Bounds the memory of each list of networks. */
 const MAX_REMEMBERED_NETWORKS = 100_000;
 const DAY_MS = 86_400_000;
 const REJECTION_TEXT = `Too many key generation requests. Max ${commonLimits.freeKeysPerIpAndUtcDay} per day.`;
@@ -16,6 +18,7 @@ const STORE_KEY_NOTICE = 'Store this key securely — it cannot be retrieved aga
 
 export interface CreateKeyDeps {
   readonly decide: Decide;
+  readonly lookupKey: AccountsReadModel['lookupKey'];
   /** Client networks are stored as HMACs under this secret. All API processes of one log need the same secret. */
   readonly addressSecret: string;
 }
@@ -24,27 +27,40 @@ const bodySchema = jsonBody({
   name: keyName.nullish().meta({ description: 'Label of the key. Default `unnamed`.' }),
 }).optional();
 
-/** Networks that have used their daily quota: rejected without a command. Only a shortcut: the accounts processor decides. */
-function createExhaustedNetworks() {
+/** A value per client network, of one UTC day. */
+function createNetworksOfDay<T>() {
   let day = '';
-  const used = new Set<string>();
+  const values = new Map<string, T>();
   return {
-    has(utcDay: string, hash: string): boolean {
-      return utcDay === day && used.has(hash);
-    },
-    add(utcDay: string, hash: string): void {
+    has: (utcDay: string, hash: string): boolean => utcDay === day && values.has(hash),
+    set(utcDay: string, hash: string, value: T): void {
       if (utcDay !== day) {
         day = utcDay;
-        used.clear();
+        values.clear();
       }
-      if (used.size < MAX_REMEMBERED_NETWORKS) used.add(hash);
+      if (values.size < MAX_REMEMBERED_NETWORKS) values.set(hash, value);
+    },
+    take(utcDay: string, hash: string): T | undefined {
+      if (utcDay !== day) return undefined;
+      const value = values.get(hash);
+      values.delete(hash);
+      return value;
     },
   };
 }
 
+/** What a request without an outcome has sent: the accounts processor may still create its key, and no other key of the day. */
+interface Attempt {
+  readonly accountId: string;
+  readonly rawKey: string;
+  readonly name: string;
+}
+
 /** POST /v1/keys: creates a free account with one key. The first request per client network and UTC day wins; the accounts processor decides. */
 export function createKeyRoute(deps: CreateKeyDeps): Route {
-  const exhaustedNetworks = createExhaustedNetworks();
+  /** Networks that have used their daily quota: rejected without a command. Only a shortcut: the accounts processor decides. */
+  const exhaustedNetworks = createNetworksOfDay<true>();
+  const unanswered = createNetworksOfDay<Attempt>();
   return defineRoute({
     method: 'post',
     path: '/v1/keys',
@@ -93,23 +109,41 @@ export function createKeyRoute(deps: CreateKeyDeps): Route {
           message: REJECTION_TEXT,
         });
       };
-      if (exhaustedNetworks.has(utcDay, ipHash)) reject();
-      const rawKey = newRawKey();
-      const outcome = await deps.decide({
-        'oddstream.CreateFreeKey': {
-          account_id: randomUUID(),
-          key_hash: hashKey(rawKey),
-          key_prefix: displayedKeyPrefix(rawKey),
-          name,
-          ip_hash: ipHash,
-          utc_day: utcDay,
-        },
-      });
-      if (outcome.accepted || outcome.code === 'rate_limited') exhaustedNetworks.add(utcDay, ipHash);
-      if (outcome.code === 'rate_limited') reject();
-      if (!outcome.accepted) throw new Error(`CreateFreeKey was rejected: ${outcome.code}`);
+      // Taken, so that of concurrent retries one gets the key.
+      const earlier = unanswered.take(utcDay, ipHash);
+      if (earlier === undefined && exhaustedNetworks.has(utcDay, ipHash)) reject();
+      const attempt = earlier ?? { accountId: randomUUID(), rawKey: newRawKey(), name };
+      const exists = () => deps.lookupKey(attempt.rawKey).status === 'ok';
+      if (earlier === undefined || !exists()) {
+        const outcome = await deps
+          .decide({
+            'oddstream.CreateFreeKey': {
+              account_id: attempt.accountId,
+              key_hash: hashKey(attempt.rawKey),
+              key_prefix: displayedKeyPrefix(attempt.rawKey),
+              name: attempt.name,
+              ip_hash: ipHash,
+              utc_day: utcDay,
+            },
+          })
+          .catch((error: unknown) => {
+            unanswered.set(utcDay, ipHash, attempt);
+            throw error;
+          });
+        if (outcome.accepted || outcome.code === 'rate_limited') exhaustedNetworks.set(utcDay, ipHash, true);
+        // A repeated command is rejected although the first one has created the key.
+        if (!outcome.accepted && !exists()) {
+          if (outcome.code === 'rate_limited') reject();
+          throw new Error(`CreateFreeKey was rejected: ${outcome.code}`);
+        }
+      }
       return {
-        body: { api_key: rawKey, name, rate_limit_per_minute: plans.free.standardPerMinute, message: STORE_KEY_NOTICE },
+        body: {
+          api_key: attempt.rawKey,
+          name: attempt.name,
+          rate_limit_per_minute: plans.free.standardPerMinute,
+          message: STORE_KEY_NOTICE,
+        },
       };
     },
   });
