@@ -22,10 +22,16 @@ export interface SnapshotRow {
   readonly ranked: string;
 }
 
-/** Time of the newest leaderboard snapshot (0: none), and whether any snapshot contains a wallet. */
+/**
+ * Time of the newest leaderboard snapshot (0: none), and whether any snapshot contains a wallet. The ranks of a snapshot may be missing although its totals
+ * are there: then the time is that of the newest ranks.
+ */
 export const newestSnapshotSql: Sql = {
-  text: `SELECT toString(toUnixTimestamp64Milli(max(taken_at))) AS taken_ms,
-      toString((SELECT count() FROM (SELECT 1 FROM leaderboards LIMIT 1))) AS ranked FROM venue_totals`,
+  text: `SELECT toString(toUnixTimestamp64Milli(if(ranks = 0, totals_at, least(totals_at, ranks_at)))) AS taken_ms, toString(ranks) AS ranked
+    FROM (
+      SELECT (SELECT max(taken_at) FROM venue_totals) AS totals_at, count() AS ranks, max(taken_at) AS ranks_at
+      FROM (SELECT taken_at FROM leaderboards WHERE board = 'total' ORDER BY taken_at DESC LIMIT 1)
+    )`,
   params: {},
   singleChunk: true,
 };

@@ -25,8 +25,34 @@ it('leaderboard refresher runs often at first, then once a minute, also after a 
   });
   await refresher.run(stop.signal);
   expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
-  // Three statements per refresh; the second refresh failed at its first statement.
-  expect(statements).toBe(16);
+  // Three statements per refresh; the first one of the second refresh failed.
+  expect(statements).toBe(18);
+});
+
+it('leaderboard refresher takes the snapshots after one that fails, counts and names it, and ends with errors that a retry does not fix', async () => {
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const taken: string[] = [];
+  let failure: Error = new RetryableError('memory limit');
+  const refresher = createLeaderboardRefresher({
+    clickhouse: {
+      query: async () => [],
+      command: async (sql) => {
+        if (sql.includes('INTO leaderboards')) throw failure;
+        taken.push(/INTO (\w+)/.exec(sql)?.[1] ?? '');
+      },
+    },
+    logger: silentLogger(),
+    metrics,
+    nowMs: () => 0,
+  });
+  await expect(refresher.refresh()).rejects.toThrow(new RetryableError('leaderboards: memory limit'));
+  expect(taken).toEqual(['venue_totals', 'largest_positions']);
+  expect(await metrics.registry.metrics()).toMatch(
+    /leaderboard_snapshot_failures_total\{.*table="leaderboards".*\} 1\n/,
+  );
+  failure = new Error('unknown column');
+  await expect(refresher.run(new AbortController().signal)).rejects.toThrow('unknown column');
+  expect(taken).toHaveLength(2);
 });
 
 /** Pauses of a refresher whose history has loaded after `loadedMs`; `pausesWanted` ends the run. */

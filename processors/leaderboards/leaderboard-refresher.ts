@@ -10,9 +10,10 @@ import {
   snapshotSettings,
   totalsSnapshotSql,
 } from './leaderboard-snapshots.sql.js';
+import { takeSnapshots } from './take-snapshots.js';
 
 export interface LeaderboardRefresher {
-  /** Computes one snapshot of all wallets and positions; it is in the tables when the promise resolves. */
+  /** Computes one snapshot of all wallets and positions; it is in the tables when the promise resolves. A table that fails does not prevent the others. */
   refresh(signal?: AbortSignal): Promise<void>;
   /** Refreshes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
@@ -60,11 +61,16 @@ export function createLeaderboardRefresher(options: {
   const seconds = options.metrics.gauge('leaderboard_refresh_seconds', 'Duration of the last leaderboard refresh');
   const refresh: LeaderboardRefresher['refresh'] = async (signal) => {
     const takenAtMs = nowMs();
-    for (const { name, sql } of snapshots) {
-      await clickhouse.command(sql, { taken_at: takenAtMs }, { settings: snapshotSettings, signal });
-      // After the insert, so that there is a snapshot to serve at any time.
-      await deleteFutureRows(clickhouse, { name, column: 'taken_at' }, takenAtMs, signal);
-    }
+    await takeSnapshots(snapshots, {
+      table: ({ name }) => name,
+      take: async ({ name, sql }) => {
+        await clickhouse.command(sql, { taken_at: takenAtMs }, { settings: snapshotSettings, signal });
+        // After the insert, so that there is a snapshot to serve at any time.
+        await deleteFutureRows(clickhouse, { name, column: 'taken_at' }, takenAtMs, signal);
+      },
+      metrics: options.metrics,
+      signal,
+    });
   };
   const isLoading = async () => (await options.loading?.().catch(() => false)) ?? false;
   /** Resolves with true as soon as the history has loaded, with false after `ms` if it has not. */

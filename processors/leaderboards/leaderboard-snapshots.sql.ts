@@ -61,8 +61,11 @@ export const rankingsSnapshotSql = `INSERT INTO leaderboards
     )
     ARRAY JOIN list.2 AS found, arrayEnumerate(list.2) AS rank`;
 
-/** Tags with more tokens than requests list. */
-export const wideTags = `SELECT tag FROM tag_tokens GROUP BY tag HAVING uniq(token_id) > ${MAX_LISTED_TOKENS} ORDER BY tag`;
+/** Tags with more tokens than requests list: first those without a snapshot, then by its age, so that a pass after a restart continues the one before. */
+export const wideTags = `SELECT w.tag AS name
+    FROM (SELECT tag FROM tag_tokens GROUP BY tag HAVING uniq(token_id) > ${MAX_LISTED_TOKENS}) AS w
+    LEFT JOIN (SELECT tag, max(taken_at) AS at FROM tag_leaderboards WHERE rank = 1 GROUP BY tag) AS s ON s.tag = w.tag
+    ORDER BY s.at, w.tag`;
 
 /** The first wallets of each board of a tag with their sums, `{tag:String}`: one pass over the positions in its tokens. */
 export const tagLeaderboardSnapshotSql = `INSERT INTO tag_leaderboards

@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import { createTagLeaderboardRefresher } from './tag-leaderboard-refresher.js';
+
+afterEach(() => vi.restoreAllMocks());
 
 it('tag leaderboard refresher takes a snapshot of each wide tag with a pause after each, and lengthens the interval to ten minutes, also after a failed pass', async () => {
   const stop = new AbortController();
@@ -14,7 +16,7 @@ it('tag leaderboard refresher takes a snapshot of each wide tag with a pause aft
       query: async <T>(sql: string) => {
         if (!sql.includes('FROM tag_tokens')) return [];
         if (++passes === 2) throw new RetryableError('unreachable');
-        return [{ tag: 'coins' }, { tag: 'sports' }] as T[];
+        return [{ name: 'coins' }, { name: 'sports' }] as T[];
       },
       command: async (_sql, params) => {
         refreshedTags.push(params?.tag);
@@ -34,4 +36,36 @@ it('tag leaderboard refresher takes a snapshot of each wide tag with a pause aft
   const pausesBetweenPasses = pauses.filter((ms) => ms >= 10_000);
   expect(pausesBetweenPasses).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 600_000, 600_000]);
   expect(pauses).toHaveLength(pausesBetweenPasses.length + refreshedTags.length);
+});
+
+it('tag leaderboard refresher takes the snapshots after a tag that always fails, with a pause after each, in every pass', async () => {
+  const stop = new AbortController();
+  const events: unknown[] = [];
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  let elapsedMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+  const refresher = createTagLeaderboardRefresher({
+    clickhouse: {
+      query: async <T>(sql: string) =>
+        (sql.includes('FROM tag_tokens') ? [{ name: 'coins' }, { name: 'large' }, { name: 'sports' }] : []) as T[],
+      command: async (_sql, params) => {
+        elapsedMs += 2_000;
+        if (params?.tag === 'large') throw new RetryableError('memory limit');
+        events.push(params?.tag);
+      },
+    },
+    logger: silentLogger(),
+    metrics,
+    nowMs: () => 0,
+    pause: async (ms) => {
+      events.push(ms);
+      if (events.length === 12) stop.abort();
+    },
+  });
+  await refresher.run(stop.signal);
+  // Refreshes use 1/25 of the time.
+  const pass = ['coins', 50_000, 50_000, 'sports', 50_000];
+  expect(events).toEqual([...pass, 10_000, ...pass, 20_000]);
+  const counted = /leaderboard_snapshot_failures_total\{.*table="tag_leaderboards".*\} 2\n/;
+  expect(await metrics.registry.metrics()).toMatch(counted);
 });

@@ -5,9 +5,13 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { deleteFutureRows } from '../future-rows.js';
 import { snapshotSettings, tagLeaderboardSnapshotSql, wideTags } from './leaderboard-snapshots.sql.js';
+import { takeSnapshots } from './take-snapshots.js';
 
 export interface TagLeaderboardRefresher {
-  /** Computes one snapshot per wide tag; they are in the tables when the promise resolves. Awaits `pause` after each with its duration. */
+  /**
+   * Computes one snapshot per wide tag, the oldest first; they are in the tables when the promise resolves. A tag that fails does not prevent the others.
+   * Awaits `pause` after each with its duration.
+   */
   refresh(signal?: AbortSignal, pause?: (tookMs: number) => Promise<unknown>): Promise<void>;
   /** Refreshes periodically until the signal. */
   run(signal: AbortSignal): Promise<void>;
@@ -39,17 +43,23 @@ export function createTagLeaderboardRefresher(options: {
   const refresh: TagLeaderboardRefresher['refresh'] = async (signal, pauseAfter = async () => undefined) => {
     let slowestMs = 0;
     await deleteFutureRows(clickhouse, { name: 'tag_leaderboards', column: 'taken_at' }, nowMs(), signal);
-    const tags = await clickhouse.query<{ tag: string }>(wideTags, {}, { settings: snapshotSettings, signal });
-    for (const { tag } of tags) {
-      if (signal?.aborted === true) return;
-      const beganMs = performance.now();
-      const params = { tag, tags: [tag], taken_at: nowMs() };
-      await clickhouse.command(tagLeaderboardSnapshotSql, params, { settings: snapshotSettings, signal });
-      const tookMs = performance.now() - beganMs;
-      slowestMs = Math.max(slowestMs, tookMs);
-      await pauseAfter(tookMs);
-    }
-    seconds.set(slowestMs / 1000);
+    const tags = await clickhouse.query<{ name: string }>(wideTags, {}, { settings: snapshotSettings, signal });
+    let beganMs = 0;
+    await takeSnapshots(tags, {
+      table: () => 'tag_leaderboards',
+      take: async ({ name: tag }) => {
+        beganMs = performance.now();
+        const params = { tag, tags: [tag], taken_at: nowMs() };
+        await clickhouse.command(tagLeaderboardSnapshotSql, params, { settings: snapshotSettings, signal });
+      },
+      after: async () => {
+        const tookMs = performance.now() - beganMs;
+        slowestMs = Math.max(slowestMs, tookMs);
+        await pauseAfter(tookMs);
+      },
+      metrics: options.metrics,
+      signal,
+    }).finally(() => seconds.set(slowestMs / 1000));
   };
   return {
     refresh,
