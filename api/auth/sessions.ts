@@ -3,21 +3,13 @@ import { csrfTokenOf, hashToken, newToken } from './session.js';
 
 const SESSION_S = 14 * 86_400;
 
-export interface NewSession {
-  /** Fields of the command that starts it. */
-  readonly fields: { readonly session_hash: string; readonly session_expires_at_ms: number };
-  /** The successful response of a sign-in. */
-  readonly reply: {
-    readonly body: { readonly csrf_token: string };
-    readonly headers: { readonly 'set-cookie': string };
-  };
-}
-
 /** A session that begins when its command is accepted. */
-export function newSession(cookie: Cookie, nowMs: number): NewSession {
+export function newSession(cookie: Cookie, nowMs: number) {
   const token = newToken();
   return {
+    /** Fields of the command that starts it. */
     fields: { session_hash: hashToken(token), session_expires_at_ms: nowMs + SESSION_S * 1000 },
+    /** The successful response of a sign-in. */
     reply: { body: { csrf_token: csrfTokenOf(token) }, headers: { 'set-cookie': cookie.set(token, SESSION_S) } },
   };
 }

@@ -46,17 +46,12 @@ interface Entry {
 }
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
-export interface RealizedAccount {
-  /** Rows in the order of the log. */
-  apply(row: ActivityRow): void;
-  total(): RealizedProfit;
-}
 
 /**
  * Realized profit by weighted average cost, as positions have it (`schemas/accounting`), from an empty state: shares sold beyond those bought
  * realize nothing, and shares received by transfer, or redeemed or converted without a known price, leave at their cost.
  */
-export function createRealizedAccount(): RealizedAccount {
+export function createRealizedAccount() {
   const holdings = new Map<string, Holding>();
   const entries = new Map<string, Entry>();
   let overSells = 0;
@@ -129,7 +124,8 @@ export function createRealizedAccount(): RealizedAccount {
   };
 
   return {
-    apply(row) {
+    /** Rows in the order of the log. */
+    apply(row: ActivityRow): void {
       const { tokens } = row;
       const [first = ''] = tokens;
       const shares = BigInt(row.shares);
@@ -165,7 +161,7 @@ export function createRealizedAccount(): RealizedAccount {
           break;
       }
     },
-    total() {
+    total(): RealizedProfit {
       const total = { closed: 0, overSells, realized: 0n, absolute: 0n, weighted: 0n };
       for (const [token, holding] of holdings) {
         const profit = toBase(holding.realized);

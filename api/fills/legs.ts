@@ -10,16 +10,8 @@ interface SignedOrder {
   readonly shares: string;
 }
 
-export interface Legs {
-  readonly makerAssetId: string;
-  readonly takerAssetId: string;
-  /** Base units. */
-  readonly makerAmount: bigint;
-  readonly takerAmount: bigint;
-}
-
-/** Assets and amounts that maker and taker gave: the maker of a buy order gives USDC, of a sell order the outcome token. */
-export function legsOf(row: SignedOrder): Legs {
+/** Assets and amounts in base units that maker and taker gave: the maker of a buy order gives USDC, of a sell order the outcome token. */
+export function legsOf(row: SignedOrder) {
   const usdc = BigInt(row.usdc);
   const shares = BigInt(row.shares);
   return row.side === 'BUY'

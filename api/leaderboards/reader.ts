@@ -31,12 +31,6 @@ export interface RankedValue {
   readonly value: bigint;
 }
 
-export interface WalletsSummaries {
-  readonly summaries: readonly PositionsSummary[];
-  /** Time of the snapshot that the sums are from, Unix milliseconds; null without one. */
-  readonly takenAtMs: number | null;
-}
-
 const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
 /** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
 const SNAPSHOT_CACHE_MS = 60_000;
@@ -119,7 +113,7 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: ResponseC
       return (await cache.get(`leaderboard ${metric} ${name}`, MAX_ORDER_AGE_MS, load)).value;
     },
     /**
-     * PnL of wallets over some tokens, in the order of `wallets`. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
+     * PnL of wallets over some tokens, in the order of `wallets`, and the time of the snapshot that the sums are from. `tag` and `board` as for `rankedWallets`: wallets that the tag's newest snapshot ranks have
      * their sums from it.
      */
     async summaries(
@@ -127,7 +121,7 @@ export function createLeaderboardReader(deps: { tables: Tables; cache: ResponseC
       tokens: TokenChoice,
       board: RankingMetric,
       tag: string | null,
-    ): Promise<WalletsSummaries> {
+    ): Promise<{ readonly summaries: readonly PositionsSummary[]; readonly takenAtMs: number | null }> {
       const fromSnapshot = tokens.among !== null && tag !== null && wallets.length > 0;
       const rows = fromSnapshot ? await tables.rows<TagSummaryRow>(tagSummariesSql(tag, board, wallets)) : [];
       const ranked = new Map(rows.map((row) => [row.wallet, summaryFrom(row)]));

@@ -1,9 +1,3 @@
-export interface AddressCount {
-  readonly allowed: boolean;
-  /** UTC milliseconds at which the count of this client returns to 0. */
-  readonly resetMs: number;
-}
-
 /** Shared key of clients that arrive while the table is full. It cannot equal an address. */
 const OVERFLOW = 'overflow';
 
@@ -29,8 +23,8 @@ export function createAddressCounter(options: { windowMs: number; limit: number;
     get size(): number {
       return windows.size;
     },
-    /** Counts one request of `client`; a rejected one is not counted. */
-    take(client: string, nowMs: number): AddressCount {
+    /** Counts one request of `client`; a rejected one is not counted. `resetMs`: UTC milliseconds at which the count of this client returns to 0. */
+    take(client: string, nowMs: number) {
       removeExpired(nowMs);
       const key = windows.has(client) || windows.size < maxClients ? client : OVERFLOW;
       const window = windows.get(key) ?? { startMs: nowMs, count: 0 };

@@ -3,19 +3,7 @@ import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitBucketState, RateLimitStore } from './port.js';
 
-export interface RateLimitDecision {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Set if the request is rejected. */
-  readonly rejection: ApiError | null;
-}
-
-export interface RateLimiter {
-  /** Counts a request of the caller, by default as one. `heavy`: also counts in the trade-history bucket. */
-  admit(
-    caller: Caller,
-    request: { readonly heavy: boolean; readonly nowMs: number; readonly requests?: number },
-  ): Promise<RateLimitDecision>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** The stricter of two states: the lower remaining count, then the later reset. */
 function stricter(a: RateLimitBucketState, b: RateLimitBucketState): RateLimitBucketState {
@@ -24,9 +12,13 @@ function stricter(a: RateLimitBucketState, b: RateLimitBucketState): RateLimitBu
 }
 
 /** Limits per account from the plan table. All keys of an account share the buckets. */
-export function createRateLimiter(options: { rateLimitStore: RateLimitStore }): RateLimiter {
+export function createRateLimiter(options: { rateLimitStore: RateLimitStore }) {
   return {
-    async admit(caller, request) {
+    /** Counts a request of the caller, by default as one. `heavy`: also counts in the trade-history bucket. `rejection`: set if it is rejected. */
+    async admit(
+      caller: Caller,
+      request: { readonly heavy: boolean; readonly nowMs: number; readonly requests?: number },
+    ): Promise<{ readonly headers: Readonly<Record<string, string>>; readonly rejection: ApiError | null }> {
       const { terms } = caller;
       const standard = { key: `standard:${caller.accountId}`, limit: terms.standardPerMinute };
       const heavyLimit = request.heavy ? terms.heavyPerMinute : null;

@@ -7,19 +7,11 @@ export interface OverlapCaller {
   readonly clientIp: string;
 }
 
-export interface OverlapLimiter {
-  /** Runs `work` once a permit is free; throws ApiError when the wait exceeds the limit. */
-  run<T>(caller: OverlapCaller, work: () => Promise<T>): Promise<T>;
-}
-
 /**
  * Creates the limiter of one process: two requests at once, and one per account or client network. Requests without a key have at most one of the two
  * permits, so that they never keep accounts waiting for both.
  */
-export function createOverlapLimiter(options: {
-  readonly nowMs: () => number;
-  readonly maxWaitMs: number;
-}): OverlapLimiter {
+export function createOverlapLimiter(options: { readonly nowMs: () => number; readonly maxWaitMs: number }) {
   const common: Omit<ConcurrencyLimiterOptions, 'total'> = {
     perAccount: 1,
     message: 'Another overlap request is still running. Retry shortly.',
@@ -30,7 +22,8 @@ export function createOverlapLimiter(options: {
   const all = createConcurrencyLimiter({ ...common, total: 2 });
   const keyless = createConcurrencyLimiter({ ...common, total: 1 });
   return {
-    run({ accountId, clientIp }, work) {
+    /** Runs `work` once a permit is free; throws ApiError when the wait exceeds the limit. */
+    run<T>({ accountId, clientIp }: OverlapCaller, work: () => Promise<T>): Promise<T> {
       if (accountId !== null) return all.run(accountId, work);
       const network = `address ${clientNetwork(clientIp)}`;
       return keyless.run(network, () => all.run(network, work));

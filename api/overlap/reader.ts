@@ -35,11 +35,6 @@ export interface OverlapWallet {
   readonly markets: number;
 }
 
-export interface OverlapReader {
-  /** A page of wallets, highest first, ties by wallet. Throws ApiError `loading` until the sums were computed once, and `overloaded` if the page exceeds its time budget. */
-  page(query: OverlapQuery): Promise<readonly OverlapWallet[]>;
-}
-
 /** Wallets with the highest upper bounds, and in `rest` the highest bound of all other wallets; null if there are no others. */
 interface Ranked {
   readonly rows: readonly OverlapSumsRow[];
@@ -89,7 +84,7 @@ export function createOverlapReader(deps: {
   minDepth?: number;
   sampleFrom?: number;
   smallTag?: number;
-}): OverlapReader {
+}) {
   const { tables, nowMs } = deps;
   const rowsPerRange = deps.rowsPerRange ?? ROWS_PER_RANGE;
   const smallRows = deps.smallRows ?? SMALL_ROWS;
@@ -244,7 +239,8 @@ export function createOverlapReader(deps: {
   };
 
   return {
-    async page(query) {
+    /** A page of wallets, highest first, ties by wallet. Throws ApiError `loading` until the sums were computed once, and `overloaded` if the page exceeds its time budget. */
+    async page(query: OverlapQuery): Promise<readonly OverlapWallet[]> {
       await requireReady();
       return page(query);
     },

@@ -7,16 +7,8 @@ interface Entry<T> {
   readonly value: Promise<T>;
 }
 
-export interface RecentFetches<T> {
-  /** The result of `load`, or of the last load of `key` if it began less than 30 s ago. Concurrent requests share one load; failed ones are not repeated. */
-  get(
-    key: string,
-    load: () => Promise<T>,
-  ): Promise<{ readonly value: T; readonly startedMs: number; readonly isRepeated: boolean }>;
-}
-
 /** Remembers the results of the last 30 s, at most 1,000. */
-export function createRecentFetches<T>(options: { readonly nowMs: () => number }): RecentFetches<T> {
+export function createRecentFetches<T>(options: { readonly nowMs: () => number }) {
   // In order of start.
   const entries = new Map<string, Entry<T>>();
   const isCurrent = ({ startedMs }: Entry<T>): boolean => {
@@ -24,7 +16,8 @@ export function createRecentFetches<T>(options: { readonly nowMs: () => number }
     return ageMs >= 0 && ageMs < TTL_MS;
   };
   return {
-    async get(key, load) {
+    /** The result of `load`, or of the last load of `key` if it began less than 30 s ago. Concurrent requests share one load; failed ones are not repeated. */
+    async get(key: string, load: () => Promise<T>) {
       const found = entries.get(key);
       if (found !== undefined && isCurrent(found))
         return { value: await found.value, startedMs: found.startedMs, isRepeated: true };

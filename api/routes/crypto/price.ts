@@ -20,22 +20,12 @@ const intervalSeconds: Readonly<Record<(typeof intervals)[number], number>> = {
   '4h': 14_400,
 };
 
-export interface WindowPrice {
-  readonly openPrice: number | null;
-  readonly closePrice: number | null;
-  readonly completed: boolean;
-  readonly incomplete: boolean;
-}
-
 /**
  * Serializes the price pair of a window. open: first tick in [start, end). close: last tick in [start, end]. The close changes while the window is
  * open; after its end it is null until the feed has passed the end, then it is final. completed: ended, final, with a tick. incomplete: not completed,
  * or open or close will never exist.
  */
-function windowPriceFrom(
-  row: WindowRow | undefined,
-  window: { startMs: number; endMs: number; nowMs: number },
-): WindowPrice {
+function windowPriceFrom(row: WindowRow | undefined, window: { startMs: number; endMs: number; nowMs: number }) {
   const openPrice = row !== undefined && Number(row.before_end) > 0 ? Number(row.open) : null;
   const lastPrice = row !== undefined && Number(row.within) > 0 ? Number(row.close) : null;
   const ended = window.nowMs >= window.endMs;
