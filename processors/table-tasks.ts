@@ -179,11 +179,8 @@ export async function createTableTasks(options: {
       ),
     ),
     backgroundTask('leaderboards', () => {
-      const deps = { clickhouse, logger, metrics, nowMs: Date.now };
-      const refreshers = [
-        createLeaderboardRefresher({ ...deps, loading: options.loading }),
-        createTagLeaderboardRefresher(deps),
-      ];
+      const deps = { clickhouse, logger, metrics, nowMs: Date.now, loading: options.loading };
+      const refreshers = [createLeaderboardRefresher(deps), createTagLeaderboardRefresher(deps)];
       return { run: async (signal) => void (await Promise.all(refreshers.map(({ run }) => run(signal)))) };
     }),
     backgroundTask('copy-pnl', () => createCopyPnlTask({ log, codec, clickhouse, logger, metrics, nowMs: Date.now })),

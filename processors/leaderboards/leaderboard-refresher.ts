@@ -10,6 +10,7 @@ import {
   snapshotSettings,
   totalsSnapshotSql,
 } from './leaderboard-snapshots.sql.js';
+import { createLoadingPause, type Pause } from './loading-pause.js';
 import { takeSnapshots } from './take-snapshots.js';
 
 export interface LeaderboardRefresher {
@@ -24,8 +25,6 @@ const FIRST_INTERVAL_MS = 5_000;
 const MAX_INTERVAL_MS = 60_000;
 /** Longest pause while the history loads. */
 const MAX_INTERVAL_WHILE_LOADING_MS = 10_000;
-/** While the history loads, how often to ask whether it is loaded. */
-const LOADING_POLL_INTERVAL_MS = 500;
 /** First pause after the history has loaded; it doubles as well. */
 const FIRST_INTERVAL_AFTER_LOAD_MS = 1_000;
 /**
@@ -54,7 +53,7 @@ export function createLeaderboardRefresher(options: {
   nowMs: () => number;
   /** Whether the tables are still being loaded; default: false. */
   loading?: () => Promise<boolean>;
-  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+  pause?: Pause;
 }): LeaderboardRefresher {
   const { clickhouse, logger, nowMs } = options;
   const pause = options.pause ?? ((ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined));
@@ -72,15 +71,7 @@ export function createLeaderboardRefresher(options: {
       signal,
     });
   };
-  const isLoading = async () => (await options.loading?.().catch(() => false)) ?? false;
-  /** Resolves with true as soon as the history has loaded, with false after `ms` if it has not. */
-  const pauseWhileLoading = async (ms: number, signal: AbortSignal): Promise<boolean> => {
-    for (let leftMs = ms; leftMs > 0 && !signal.aborted; leftMs -= LOADING_POLL_INTERVAL_MS) {
-      await pause(Math.min(leftMs, LOADING_POLL_INTERVAL_MS), signal);
-      if (!(await isLoading())) return true;
-    }
-    return false;
-  };
+  const { isLoading, pauseWhileLoading } = createLoadingPause(options.loading, pause);
   return {
     refresh,
     async run(signal) {

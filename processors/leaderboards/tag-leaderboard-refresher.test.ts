@@ -69,3 +69,49 @@ it('tag leaderboard refresher takes the snapshots after a tag that always fails,
   const counted = /leaderboard_snapshot_failures_total\{.*table="tag_leaderboards".*\} 2\n/;
   expect(await metrics.registry.metrics()).toMatch(counted);
 });
+
+/** Tags and pauses (ms) of a refresher whose history has loaded after `loadedMs` and whose snapshots take 2 s each; `pausesWanted` ends the run. */
+async function eventsOf(loadedMs: number, pausesWanted: number) {
+  const stop = new AbortController();
+  const events: string[] = [];
+  let elapsedMs = 0;
+  let pauses = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+  const refresher = createTagLeaderboardRefresher({
+    clickhouse: {
+      query: async <T>(sql: string) =>
+        (sql.includes('FROM tag_tokens') ? [{ name: 'coins' }, { name: 'sports' }] : []) as T[],
+      command: async (_sql, params) => {
+        elapsedMs += 2_000;
+        events.push(String(params?.tag));
+      },
+    },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => 0,
+    loading: async () => elapsedMs < loadedMs,
+    pause: async (ms) => {
+      events.push(String(ms));
+      elapsedMs += ms;
+      if (++pauses === pausesWanted) stop.abort();
+    },
+  });
+  await refresher.run(stop.signal);
+  return events;
+}
+const polls = (count: number) => Array.from({ length: count }, () => '500');
+
+it('tag leaderboard refresher takes all snapshots without pauses as soon as the history has loaded', async () => {
+  const afterwards = ['coins', 'sports', '10000', 'coins', '50000', 'sports', '50000', '20000'];
+  // In the pause of 50 s after the first tag; in that between the passes; while a snapshot is taken.
+  expect(await eventsOf(12_000, 24)).toEqual(['coins', ...polls(20), ...afterwards]);
+  expect(await eventsOf(106_000, 208)).toEqual([
+    'coins',
+    ...polls(100),
+    'sports',
+    ...polls(100),
+    ...polls(4),
+    ...afterwards,
+  ]);
+  expect(await eventsOf(53_000, 104)).toEqual(['coins', ...polls(100), 'sports', ...afterwards]);
+});

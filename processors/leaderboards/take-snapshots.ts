@@ -2,15 +2,15 @@ import { RetryableError } from '../../infra/errors.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 
 /**
- * Takes snapshots one after the other, also those after one that fails with RetryableError, and awaits `after` each. Rejects with a RetryableError that
- * names the failed ones, at once with any other error.
+ * Takes snapshots one after the other, also those after one that fails with RetryableError, and awaits `after` each; true leaves out the rest. Rejects with
+ * a RetryableError that names the failed ones, at once with any other error.
  */
 export async function takeSnapshots<T extends { readonly name: string }>(
   snapshots: readonly T[],
   options: {
     readonly table: (snapshot: T) => string;
     readonly take: (snapshot: T) => Promise<void>;
-    readonly after?: () => Promise<unknown>;
+    readonly after?: () => Promise<boolean>;
     readonly metrics: Metrics;
     readonly signal: AbortSignal | undefined;
   },
@@ -31,7 +31,7 @@ export async function takeSnapshots<T extends { readonly name: string }>(
       failed.inc({ table: options.table(snapshot) });
       failures.push({ name: snapshot.name, error });
     }
-    await options.after?.();
+    if ((await options.after?.()) === true) break;
   }
   const [first] = failures;
   if (first === undefined) return;

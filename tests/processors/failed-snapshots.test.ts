@@ -80,6 +80,7 @@ it('tag leaderboard refresher begins with tags without a snapshot, then with the
     await createTagLeaderboardRefresher(deps())
       .refresh(undefined, async () => {
         clock.nowMs += 100;
+        return false;
       })
       .catch((error: unknown) => expect(error).toBeInstanceOf(RetryableError));
     return [...attempts];
