@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
-import { runRefreshLoop, type Throttle } from './refresh-loop.js';
+import { idleAfter, runRefreshLoop, type Throttle } from './refresh-loop.js';
 
 const deps = () => ({
   logger: silentLogger(),
@@ -33,4 +33,12 @@ it('runRefreshLoop stops at once when aborted, during a pass and between passes'
     setTimeout(() => stop.abort(), 20);
     await ended;
   }
+});
+
+it.each([
+  { passMs: 20, idleMs: 60_000 },
+  { passMs: 2_000, idleMs: 200_000 },
+  { passMs: 45_000, idleMs: 600_000 },
+])('idleAfter is $idleMs ms after a pass of $passMs ms', ({ passMs, idleMs }) => {
+  expect(idleAfter(passMs)).toBe(idleMs);
 });

@@ -8,7 +8,13 @@ export type Throttle = (ms: number) => Promise<void>;
 const INTERVAL_MS = 60_000;
 /** Limits passes to a hundredth of the time: each reads the whole catalogue, which delays requests. */
 const MIN_IDLE_RATIO = 100;
+/** A first pass takes minutes; markets that are listed after it must not wait for hours. */
+const MAX_IDLE_MS = 600_000;
 const GAUGE = 'api_cache_warmup_markets';
+
+/** Pause after a pass of `passMs`, ms. */
+export const idleAfter = (passMs: number, intervalMs = INTERVAL_MS): number =>
+  Math.max(intervalMs, Math.min(MIN_IDLE_RATIO * passMs, MAX_IDLE_MS));
 
 /** Refreshes the caches in the background once a minute, or less often if a pass takes long. Resolves after `signal` has aborted. */
 export async function runRefreshLoop(
@@ -34,7 +40,6 @@ export async function runRefreshLoop(
       // Tables may not exist yet or be unreachable; requests report that themselves, and the next pass retries.
       if (!signal.aborted) deps.logger.debug({ err: error }, 'could not fill metadata of the largest markets');
     }
-    const idleMs = Math.max(deps.intervalMs ?? INTERVAL_MS, MIN_IDLE_RATIO * (performance.now() - startedMs));
-    await throttle(idleMs).catch(() => undefined);
+    await throttle(idleAfter(performance.now() - startedMs, deps.intervalMs)).catch(() => undefined);
   }
 }
