@@ -17,7 +17,7 @@ export const exampleCandles: CandlePage = {
       last: { atS: 1789999900, block: 91000301, logIndex: 2 },
     },
   ],
-  hasOlder: true,
-  hasNewer: false,
+  olderEndS: 1789999199,
+  newerStartS: null,
   hasMore: true,
 };

@@ -42,13 +42,14 @@ export interface CandleQuery {
 export interface CandlePage {
   /** Oldest first. */
   readonly candles: readonly Candle[];
-  /** The token has trades before and after the page, within the range or not. */
-  readonly hasOlder: boolean;
-  readonly hasNewer: boolean;
+  /** Last second of the buckets before the page, Unix seconds; null: the token has no trades before it, within the range or not. */
+  readonly olderEndS: number | null;
+  /** Start of the buckets after the page; null: the token has no trades after it, within the range or not. */
+  readonly newerStartS: number | null;
   /** The range has further candles in the direction of the query. */
   readonly hasMore: boolean;
 }
-const NO_CANDLES: CandlePage = { candles: [], hasOlder: false, hasNewer: false, hasMore: false };
+const NO_CANDLES: CandlePage = { candles: [], olderEndS: null, newerStartS: null, hasMore: false };
 
 const LOG_INDEX_RANGE = 1n << 20n;
 const unpackLogPosition = (packed: string, at: number | string) => ({
@@ -144,6 +145,8 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
   const floor = (timeS: number | null) => (timeS === null ? null : Math.floor(timeS / seconds) * seconds);
   const range = (fromS: number | null, toS: number | null): CandleRange => ({ tokenId, seconds, fromS, toS });
   const whole = range(floor(query.fromS), floor(query.toS));
+  // Else a walk that keeps its range would go on beyond it.
+  if (whole.fromS !== null && whole.toS !== null && whole.fromS > whole.toS) return NO_CANDLES;
   const newest = query.direction === 'before';
   const starts = async (of: CandleRange, order: 'asc' | 'desc'): Promise<number[]> =>
     (await tables.rows<{ bucket_s: number | string }>(bucketsSql(of, order, 1))).map((row) => Number(row.bucket_s));
@@ -165,12 +168,25 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
     return (await tables.rows<CandleRow>(candlePageSql(whole, which, rows))).map(candleOf);
   };
 
+  /** A page without candles, between the trades before and after the range. */
+  const emptyPage = (olderS: number | undefined, newerS: number | undefined): CandlePage => ({
+    ...NO_CANDLES,
+    olderEndS: olderS === undefined ? null : olderS + seconds - 1,
+    newerStartS: newerS ?? null,
+  });
+
   /** Buckets with trades only. Where the range is unbounded on a side, its rows show whether more follow. */
   const traded = async (): Promise<CandlePage> => {
     const found = await page(limit + 1);
     const candles = newest ? found.slice(-limit) : found.slice(0, limit);
     const [first, last] = [candles[0], candles.at(-1)];
-    if (first === undefined || last === undefined) return NO_CANDLES;
+    if (first === undefined || last === undefined) {
+      const [[olderS], [newerS]] = await Promise.all([
+        whole.fromS === null ? [] : older(whole.fromS),
+        whole.toS === null ? [] : newer(whole.toS),
+      ]);
+      return emptyPage(olderS, newerS);
+    }
     const more = found.length > limit;
     const [before, after] = await Promise.all([
       (newest && more) || whole.fromS === null ? [] : older(first.startS),
@@ -178,8 +194,8 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
     ]);
     return {
       candles,
-      hasOlder: (newest && more) || before.length > 0,
-      hasNewer: (!newest && more) || after.length > 0,
+      olderEndS: (newest && more) || before.length > 0 ? first.startS - 1 : null,
+      newerStartS: (!newest && more) || after.length > 0 ? last.startS + seconds : null,
       hasMore: more,
     };
   };
@@ -194,7 +210,12 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
     // Buckets after the newest trade are not complete yet.
     const fromS = Math.max(oldestTraded, whole.fromS ?? 0);
     const toS = Math.min(newestTraded, whole.toS ?? newestTraded);
-    if (fromS > toS) return NO_CANDLES;
+    if (fromS > toS) {
+      return emptyPage(
+        whole.fromS !== null && newestTraded < whole.fromS ? newestTraded : undefined,
+        whole.toS !== null && oldestTraded > whole.toS ? oldestTraded : undefined,
+      );
+    }
     const span = (limit - 1) * seconds;
     const firstS = newest ? Math.max(toS - span, fromS) : fromS;
     const lastS = newest ? toS : Math.min(fromS + span, toS);
@@ -206,8 +227,8 @@ export async function readCandles(tables: Tables, query: CandleQuery): Promise<C
     const before = previous === undefined ? null : BigInt(previous.close);
     return {
       candles: fillGaps(candles, { firstS, lastS, seconds, before }),
-      hasOlder: firstS > oldestTraded,
-      hasNewer: lastS < newestTraded,
+      olderEndS: firstS > oldestTraded ? firstS - 1 : null,
+      newerStartS: lastS < newestTraded ? lastS + seconds : null,
       hasMore: newest ? firstS > fromS : lastS < toS,
     };
   };

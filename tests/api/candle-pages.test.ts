@@ -124,10 +124,8 @@ async function walk(seconds: number, direction: 'before' | 'after', limit: numbe
     });
     expect(page.candles.length).toBeLessThanOrEqual(limit);
     listed.splice(direction === 'after' ? listed.length : 0, 0, ...page.candles);
-    const [first, last] = [page.candles[0], page.candles.at(-1)];
-    if (first === undefined || last === undefined || !(direction === 'after' ? page.hasNewer : page.hasOlder))
-      return listed;
-    edge = direction === 'after' ? last.startS + seconds : first.startS - seconds;
+    edge = direction === 'after' ? page.newerStartS : page.olderEndS;
+    if (edge === null) return listed;
   }
 }
 
@@ -156,6 +154,50 @@ describe('readCandles', () => {
       unmergedRows = 0;
       await expectAllPages(seconds, direction);
       expect(unmergedRows).toBeGreaterThan(100);
+    },
+  );
+
+  it.each([
+    [60, false],
+    [300, false],
+    [3_600, false],
+    [3_600, true],
+  ] as const)(
+    'names the trades on both sides of an empty range, buckets of %i s, gap filling %s',
+    async (seconds, gapFill) => {
+      const starts = naiveCandles(seconds).map(({ startS }) => startS);
+      const [oldest, newest] = [starts[0] as number, starts.at(-1) as number];
+      const page = async (direction: 'before' | 'after', fromS: number | null, toS: number | null) => {
+        const { candles, ...edges } = await readCandles(tables, {
+          tokenId: TOKEN,
+          seconds,
+          limit: 10,
+          direction,
+          fromS,
+          toS,
+          gapFill,
+        });
+        expect(candles).toEqual([]);
+        return edges;
+      };
+      const none = { olderEndS: null, newerStartS: null, hasMore: false };
+      const olderOnly = { ...none, olderEndS: newest + seconds - 1 };
+      const newerOnly = { ...none, newerStartS: oldest };
+      for (const direction of ['before', 'after'] as const) {
+        expect(await page(direction, newest + seconds, null)).toEqual(olderOnly);
+        expect(await page(direction, newest + 9 * seconds, newest + 20 * seconds)).toEqual(olderOnly);
+        expect(await page(direction, null, oldest - 1)).toEqual(newerOnly);
+        expect(await page(direction, oldest - 20 * seconds, oldest - seconds)).toEqual(newerOnly);
+        // A range that ends before it begins has no neighbours.
+        expect(await page(direction, newest + seconds, newest - seconds)).toEqual(none);
+      }
+      if (seconds >= BLOCK_S || gapFill) return;
+      // Between two blocks.
+      expect(await page('before', oldest + seconds, oldest + BLOCK_S - seconds)).toEqual({
+        ...none,
+        olderEndS: oldest + seconds - 1,
+        newerStartS: starts[1] as number,
+      });
     },
   );
 

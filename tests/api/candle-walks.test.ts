@@ -95,6 +95,11 @@ describe('/v3 candles with gap_fill', () => {
     expect(page.pagination).toMatchObject({ has_older: true, has_more: false, older_end_ts: null });
     expect((await range(31, 40)).candles).toEqual([]);
     expect((await range(-20, -10)).candles).toEqual([]);
+    for (const gapFill of [0, 1]) {
+      const { pagination } = await read(tokenId, `gap_fill=${gapFill}&direction=after&anchor_ts=${hour(31)}`);
+      expect(pagination).toMatchObject({ has_more: false, has_older: true, newer_start_ts: null });
+      expect(pagination.older_end_ts).toBe(hour(31) - 1);
+    }
   });
 });
 

@@ -320,6 +320,15 @@ describe('/clobv2 volumes', () => {
       image: snow.image,
       condition_id: snow.conditionId,
     });
+    const day = T - (T % 86_400);
+    expect(await get(`candles/${snowYes}?start=${T + 86_400}&resolution=1d`)).toMatchObject({
+      count: 0,
+      pagination: { has_more: true, older_end_ts: day + 86_399, newer_start_ts: null },
+    });
+    expect(await get(`candles/${snowYes}?end=${day - 1}&resolution=1d`)).toMatchObject({
+      count: 0,
+      pagination: { has_more: false, older_end_ts: null, newer_start_ts: day },
+    });
     expect(await get('candles/4')).toMatchObject({
       count: 0,
       candles: [],

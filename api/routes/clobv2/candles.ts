@@ -123,7 +123,6 @@ export function createClobCandles({ tables, titleOf }: Readers): Route {
         }),
         titleOf(token_id),
       ]);
-      const [first, last] = [page.candles[0], page.candles.at(-1)];
       return {
         body: {
           token_id,
@@ -133,9 +132,9 @@ export function createClobCandles({ tables, titleOf }: Readers): Route {
           candles: page.candles.map(candleFrom).reverse(),
           pagination: {
             limit,
-            has_more: page.hasOlder,
-            older_end_ts: page.hasOlder && first !== undefined ? first.startS - 1 : null,
-            newer_start_ts: page.hasNewer && last !== undefined ? last.startS + seconds : null,
+            has_more: page.olderEndS !== null,
+            older_end_ts: page.olderEndS,
+            newer_start_ts: page.newerStartS,
           },
           ...candleTitleOf(title),
         },

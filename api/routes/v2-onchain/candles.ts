@@ -98,12 +98,13 @@ function trimToTradeCount(page: CandlePage, given: Query): CandlePage {
     kept.push(candle);
     trades += candle.trades;
   }
-  const rest = page.candles.length > kept.length;
+  const edge = kept.at(-1);
+  if (edge === undefined || kept.length === page.candles.length) return page;
   return {
     candles: newest ? kept.reverse() : kept,
-    hasOlder: page.hasOlder || (newest && rest),
-    hasNewer: page.hasNewer || (!newest && rest),
-    hasMore: page.hasMore || rest,
+    olderEndS: newest ? edge.startS - 1 : page.olderEndS,
+    newerStartS: newest ? page.newerStartS : edge.startS + resolutions[given.resolution],
+    hasMore: true,
   };
 }
 
@@ -131,10 +132,8 @@ const bodySchema = z.object({
 
 function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof untitled): z.input<typeof bodySchema> {
   const { candles } = page;
-  const seconds = resolutions[given.resolution];
   const startS = candles.find(({ first }) => first !== null)?.first?.atS ?? null;
   const endS = candles.findLast(({ last }) => last !== null)?.last?.atS ?? null;
-  const [first, last] = [candles[0], candles.at(-1)];
   return {
     token_id: tokenId,
     resolution: given.resolution,
@@ -146,10 +145,7 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
     },
     count: candles.length,
     candles: candles.map(candleFrom),
-    pagination: {
-      older_end_ts: page.hasOlder && first !== undefined ? first.startS - 1 : null,
-      newer_start_ts: page.hasNewer && last !== undefined ? last.startS + seconds : null,
-    },
+    pagination: { older_end_ts: page.olderEndS, newer_start_ts: page.newerStartS },
     question: title.market,
     slug: title.slug,
     outcome: title.outcome,

@@ -159,8 +159,8 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, condition: Cond
   const endTs = last === null ? null : last + resolutionS;
   // In the direction of the query a next page lies within the range: the token may have candles beyond it.
   const newest = query.direction === 'before';
-  const olderEnd = first !== null && (newest ? page.hasMore : page.hasOlder) ? first - 1 : null;
-  const newerStart = (newest ? page.hasNewer : page.hasMore) ? endTs : null;
+  const olderEnd = newest && !page.hasMore ? null : page.olderEndS;
+  const newerStart = newest || page.hasMore ? page.newerStartS : null;
   const found = page.candles.map(candleFrom);
   const market = condition?.market ?? null;
   const index = condition?.tokenIds.indexOf(tokenId) ?? -1;
@@ -185,8 +185,8 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, condition: Cond
       resolution_seconds: resolutionS,
       older_end_ts: olderEnd,
       newer_start_ts: newerStart,
-      has_older: page.hasOlder,
-      has_newer: page.hasNewer,
+      has_older: page.olderEndS !== null,
+      has_newer: page.newerStartS !== null,
     },
     pagination: {
       limit: Math.min(query.limit, maxLimit),
@@ -196,8 +196,8 @@ export function seriesFrom(query: CandlesQuery, tokenId: string, condition: Cond
       older_end_ts: olderEnd,
       newer_start_ts: newerStart,
       has_more: page.hasMore,
-      has_older: page.hasOlder,
-      has_newer: page.hasNewer,
+      has_older: page.olderEndS !== null,
+      has_newer: page.newerStartS !== null,
     },
     gap_fill: query.gap_fill,
   };
