@@ -227,6 +227,9 @@ describe('GET /v2/copy-pnl/{wallet}', () => {
     expect(await message(`${alice}?period=8d`)).toEqual([400, 'Invalid period. Allowed: 7d, 14d, 30d, 60d, 90d, 180d']);
     expect(await message(`${alice}?from=yesterday`)).toEqual([400, 'Invalid from/to']);
     expect(await message(`${alice}?from=2026-02-30`)).toEqual([400, 'Invalid from/to']);
+    expect(await message(`${alice}?from=1960-01-01&to=1960-02-01`)).toEqual([400, 'Invalid from/to']);
+    expect(await message(`${alice}?from=1969-12-31&to=1970-02-01`)).toEqual([400, 'Invalid from/to']);
+    expect((await get(`${alice}?from=1970-01-01&to=1970-02-01`)).status).toBe(200);
     expect(await message(`${alice}?from=200&to=100`)).toEqual([400, 'Invalid from/to']);
     expect(await message(`${alice}?from=${NOW_S - 181 * DAY_S}`)).toEqual([400, 'Maximum window is 180d']);
     for (const bad of [
@@ -278,6 +281,7 @@ describe('POST /v2/copy-pnl/batch', () => {
       "Unknown field 'period'. Use addresses, from, to, include_trades",
     );
     expect(await message({ addresses: [alice], from: 'x' })).toBe('Invalid from/to');
+    expect(await message({ addresses: [alice], from: '1960-01-01', to: '1960-02-01' })).toBe('Invalid from/to');
   });
 });
 

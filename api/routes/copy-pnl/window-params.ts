@@ -8,14 +8,14 @@ import { INVALID_PERIOD } from './pool-score.js';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const seconds = secondsParam({ description: '', invalid: INVALID_RANGE });
 
-/** Unix seconds, or YYYY-MM-DD for 00:00 UTC of that day. Milliseconds and impossible days are rejected. */
+/** Unix seconds, or YYYY-MM-DD for 00:00 UTC of that day. Milliseconds, impossible days and those before 1970 are rejected. */
 const timeParam = (description: string) =>
   z
     .union([z.string(), z.int()], { error: INVALID_RANGE })
     .transform((value, context): number => {
       const text = String(value);
       const ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-      if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
+      if (ms >= 0 && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
       const parsed = seconds.safeParse(text);
       if (parsed.success) return parsed.data;
       context.addIssue({ code: 'custom', message: parsed.error.issues[0]?.message ?? INVALID_RANGE });
