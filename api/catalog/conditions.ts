@@ -20,6 +20,10 @@ export interface Condition {
   readonly resolution: Resolution | null;
 }
 
+/** Whether catalogue or chain has the condition. */
+export const isKnown = (condition: Condition | undefined): condition is Condition =>
+  condition !== undefined && (condition.market !== null || condition.onChain);
+
 const conditionFrom = (
   conditionId: string,
   market: MarketMetadata | null,

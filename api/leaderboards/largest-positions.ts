@@ -9,6 +9,7 @@ import {
   largestSnapshotExistsSql,
   newestLargestSnapshotSql,
 } from './largest-positions.sql.js';
+import { newestSnapshotAt, SNAPSHOT_CACHE_MS } from './newest-snapshot.js';
 
 /** A position of a snapshot. Amounts in base units. */
 export interface LargestPosition {
@@ -24,10 +25,6 @@ export interface LargestPosition {
   readonly realizedPnl: bigint;
 }
 
-const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
-/** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
-const SNAPSHOT_CACHE_MS = 60_000;
-
 export type LargestPositionsReader = ReturnType<typeof createLargestPositionsReader>;
 
 /** Reads the largest positions of all wallets from snapshots that the processors take periodically. */
@@ -36,13 +33,7 @@ export function createLargestPositionsReader({ tables, cache }: { tables: Tables
   const exists = async (takenAtMs: number) => (await tables.rows(largestSnapshotExistsSql(takenAtMs))).length > 0;
   return {
     exists,
-    /** Time of the newest snapshot, Unix milliseconds, cached for up to a second; null before the first. */
-    async newestSnapshot() {
-      const load = async () => (await tables.rows<{ at: number | string }>(newestLargestSnapshotSql()))[0];
-      const lifeMs = (found: unknown) => (found === undefined ? 0 : NEWEST_SNAPSHOT_CACHE_MS);
-      const { value: row } = await cache.get('largest positions newest', lifeMs, load);
-      return row === undefined ? null : Number(row.at);
-    },
+    newestSnapshot: () => newestSnapshotAt({ tables, cache }, 'largest positions', newestLargestSnapshotSql()),
     /** A page of a snapshot, with one row more if another page follows; null if the snapshot is no longer retained. */
     async page(page: LargestPositionsQuery): Promise<readonly LargestPosition[] | null> {
       const load = () => tables.rows<LargestPositionRow>(largestPositionsSql(page));

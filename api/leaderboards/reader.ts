@@ -18,6 +18,7 @@ import {
   type VenueTotalsRow,
   venueTotalsSql,
 } from './leaderboard.sql.js';
+import { newestSnapshotAt, SNAPSHOT_CACHE_MS } from './newest-snapshot.js';
 
 export interface RankedWallet {
   readonly rank: number;
@@ -30,10 +31,6 @@ export interface RankedValue {
   readonly id: string;
   readonly value: bigint;
 }
-
-const NEWEST_SNAPSHOT_CACHE_MS = 1_000;
-/** A snapshot never changes; the cache lifetime bounds how long an expired one is still served. */
-const SNAPSHOT_CACHE_MS = 60_000;
 
 /** Maximum age of the cached order of a market's wallets. */
 export const MAX_ORDER_AGE_MS = 60_000;
@@ -53,18 +50,8 @@ const summaryFrom = (row: LeaderboardRow): PositionsSummary => ({
 export function createLeaderboardReader(deps: { tables: Tables; cache: ResponseCache; pnl: PnlReader }) {
   const { tables, cache, pnl } = deps;
   return {
-    /** Time of the newest snapshot of a metric, Unix milliseconds, cached for up to a second; null before the first. */
-    async newestSnapshot(metric: RankingMetric): Promise<number | null> {
-      const load = async () => (await tables.rows<{ at: number | string }>(newestSnapshotSql(metric)))[0];
-      const row = (
-        await cache.get(
-          `leaderboard ${metric} newest`,
-          (found) => (found === undefined ? 0 : NEWEST_SNAPSHOT_CACHE_MS),
-          load,
-        )
-      ).value;
-      return row === undefined ? null : Number(row.at);
-    },
+    newestSnapshot: (metric: RankingMetric) =>
+      newestSnapshotAt(deps, `leaderboard ${metric}`, newestSnapshotSql(metric)),
     /** Ranks after `afterRank` of a snapshot, one more than `rows` if more follow; empty for a snapshot that is no longer retained. */
     async ranks(metric: RankingMetric, takenAtMs: number, afterRank: number, rows: number) {
       const load = async (): Promise<readonly RankedWallet[]> => {

@@ -1,11 +1,5 @@
 import { ApiError } from '../errors/failure.js';
 
-/** Limits how many costly tasks run concurrently, per account and in total. */
-export interface ConcurrencyLimiter {
-  /** Runs `work` once a permit is free; throws ApiError when the wait exceeds the limit. */
-  run<T>(accountId: string, work: () => Promise<T>): Promise<T>;
-}
-
 export interface ConcurrencyLimiterOptions {
   readonly perAccount: number;
   readonly total: number;
@@ -20,10 +14,10 @@ export interface ConcurrencyLimiterOptions {
 const RETRY_MS = 1_000;
 
 /**
- * Creates a limiter for one process. A permit goes to the longest waiting task whose account is below its limit, and back to the account that returned it
+ * Limits how many costly tasks of one process run concurrently, per account and in total. A permit goes to the longest waiting task whose account is below its limit, and back to the account that returned it
  * only if no other one waits.
  */
-export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions) {
   const { perAccount, total, message } = options;
   const running = new Map<string, number>();
   let totalRunning = 0;
@@ -81,7 +75,8 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     });
 
   return {
-    async run(accountId, work) {
+    /** Runs `work` once a permit is free; throws ApiError when the wait exceeds the limit. */
+    async run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
       if (hasPermit(accountId)) acquire(accountId);
       else await waitForPermit(accountId);
       try {

@@ -76,13 +76,10 @@ export function createPositionsBySize(deps: { positions: PositionReader; fills: 
   };
 
   /** Holders of tokens; settlement is a property of the token, not of the holder. */
-  const ofTokens = async (tokenIds: readonly string[], filter: HoldingFilter, order: 'asc' | 'desc') => {
+  const ofTokens = (tokenIds: readonly string[], filter: HoldingFilter, order: 'asc' | 'desc') => {
     const { status, minSize } = filter;
-    const prices = status === null || status === 'closed' ? null : await positions.prices(tokenIds);
-    const fitting = tokenIds.filter(
-      (id) => prices === null || (prices.get(id)?.source === 'settlement') === (status === 'redeemable'),
-    );
-    const holders = { tokenIds: fitting, status: sharesStatusOf(filter), minSize, wallets: null };
+    const settled = status === null || status === 'closed' ? null : status === 'redeemable';
+    const holders = { tokenIds, status: sharesStatusOf(filter), settled, minSize, wallets: null };
     return positions.rankedHolders(holders, 'size', order);
   };
 

@@ -135,17 +135,22 @@ export function createPositionReader(deps: {
       const priceOf = await prices(rows.map((row) => row.token));
       return rows.map((row) => positionFrom(row, priceOf.get(row.token) ?? unpriced));
     },
-    /** Position ids and sort values of the holders of tokens in the given order, at most MAX_RANKED. */
+    /** Position ids and sort values of the holders of tokens in the given order, at most MAX_RANKED. `settled`: only of tokens that are, or are not; null: of all. */
     async rankedHolders(
-      filter: HolderFilter,
+      { settled = null, ...filter }: HolderFilter & { readonly settled?: boolean | null },
       sort: HolderSort,
       order: 'asc' | 'desc',
     ): Promise<readonly RankedPosition[]> {
-      if (filter.tokenIds.length === 0 || filter.wallets?.length === 0) return [];
-      const priceOf = isPricedSort(sort) ? await prices(filter.tokenIds) : new Map<string, Price>();
-      const listed = filter.tokenIds.map((token) => priceOf.get(token)?.usd ?? NO_PRICE);
+      const isPriced = settled !== null || isPricedSort(sort);
+      const priceOf = isPriced ? await prices(filter.tokenIds) : new Map<string, Price>();
+      const isSettled = (token: string) => priceOf.get(token)?.source === 'settlement';
+      const tokenIds = filter.tokenIds.filter((token) => settled === null || isSettled(token) === settled);
+      if (tokenIds.length === 0 || filter.wallets?.length === 0) return [];
+      const listed = tokenIds.map((token) => priceOf.get(token)?.usd ?? NO_PRICE);
       const by = { sort, order, prices: listed, rows: MAX_RANKED };
-      const rows = await tables.rows<{ wallet: string; token: string; value: string }>(holderOrderSql(filter, by));
+      const rows = await tables.rows<{ wallet: string; token: string; value: string }>(
+        holderOrderSql({ ...filter, tokenIds }, by),
+      );
       return rows.map((row) => ({
         id: positionId({ wallet: row.wallet, tokenId: row.token }),
         value: BigInt(row.value),

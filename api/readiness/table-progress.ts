@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { endOffsets } from '../../infra/log/partitions.js';
 import type { SourceStatusView } from '../../infra/sources/source-status-view.js';
 import type { Logger } from '../../infra/telemetry/logger.js';
@@ -245,15 +246,7 @@ export function createTableProgress(deps: {
         );
         const whileLoading = nowMs() - startedMs > LONG_LOAD_MS ? LONG_LOAD_POLL_INTERVAL_MS : POLL_INTERVAL_MS;
         const waitMs = current?.ready === true ? READY_POLL_INTERVAL_MS : whileLoading;
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(end, waitMs);
-          signal.addEventListener('abort', end, { once: true });
-          function end() {
-            clearTimeout(timer);
-            signal.removeEventListener('abort', end);
-            resolve();
-          }
-        });
+        await sleep(waitMs, undefined, { signal }).catch(() => undefined);
       }
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import { conditionIdOfSlug } from '../../catalog/conditions.js';
+import { conditionIdOfSlug, isKnown } from '../../catalog/conditions.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
 import { hashParam, usdParam } from '../../http/chain-params.js';
@@ -119,7 +119,7 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
     const parsed = conditionIdParam.safeParse(id);
     const found = parsed.success ? parsed.data : await conditionIdOfSlug(readers.tables, id);
     const condition = found === undefined ? undefined : (await readers.conditionsOf([found])).get(found);
-    return condition !== undefined && (condition.market !== null || condition.onChain) ? condition : null;
+    return isKnown(condition) ? condition : null;
   };
 
   return defineRoute({

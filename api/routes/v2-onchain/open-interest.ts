@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
+import { isKnown } from '../../catalog/conditions.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import {
   conditionOpenInterestSql,
@@ -81,12 +82,13 @@ export function createOpenInterestRoutes({ tables, cache, conditionsOf }: Reader
         const [row] = await tables.rows<OpenInterestRow>(conditionOpenInterestSql(id, await gaplessFromS()));
         return { sums: sumsFrom(row), known: Number(row?.tokens ?? 0) > 0 };
       });
-      const { market = null, onChain } = (await conditionsOf([id])).get(id) ?? {};
+      const condition = (await conditionsOf([id])).get(id);
+      const market = condition?.market ?? null;
       return {
         body: {
           condition_id: id,
           source: SOURCE,
-          found: cached.value.known || market !== null || onChain === true,
+          found: cached.value.known || isKnown(condition),
           market: market?.question ?? null,
           slug: market?.slug ?? null,
           image: market?.image ?? null,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import { type Condition, conditionIdOfSlug } from '../../../catalog/conditions.js';
+import { type Condition, conditionIdOfSlug, isKnown } from '../../../catalog/conditions.js';
 import { tradedTokensAmong } from '../../../catalog/traded-tokens.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
@@ -47,7 +47,7 @@ const exampleQuery = candlesQuery.parse({});
 export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers): readonly Route[] {
   const marketOf = async (conditionId: string | undefined): Promise<Condition | null> => {
     const found = conditionId === undefined ? undefined : (await conditionsOf([conditionId])).get(conditionId);
-    return found !== undefined && (found.market !== null || found.onChain) ? found : null;
+    return isKnown(found) ? found : null;
   };
   const tokensMarket = async (tokenId: string): Promise<Condition | null> =>
     marketOf((await metadata.tokensOf([tokenId])).get(tokenId)?.conditionId);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Condition, conditionIdOfSlug } from '../../../catalog/conditions.js';
+import { conditionIdOfSlug, isKnown } from '../../../catalog/conditions.js';
 import {
   type SettlementOriginRow,
   searchMarketsSql,
@@ -220,8 +220,8 @@ export function createMarketRoutes(readers: Readers, { listed, ranked }: MarketV
         conditionsOf([condition_id]),
         tables.rows<SettlementOriginRow>(settlementOriginSql(condition_id)),
       ]);
-      const condition = conditions.get(condition_id) as Condition;
-      if (condition.market === null && !condition.onChain) {
+      const condition = conditions.get(condition_id);
+      if (!isKnown(condition)) {
         throw new ApiError({ kind: 'not_found', message: 'condition not found' });
       }
       const labels = await tagLabelsOf(condition.market?.tagSlugs ?? []);

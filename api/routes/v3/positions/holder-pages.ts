@@ -35,9 +35,7 @@ export async function readHolders(
   const name = `v3 holders ${selectionName} ${status} ${settled} ${minSize ?? 0n} ${sort} ${order}`;
   const list = await cache.get(name, MAX_ORDER_AGE_S * 1000, async () => {
     const tokenIds = (await fills.tokens(selection)) ?? [];
-    const prices = settled === null ? null : await positions.prices(tokenIds);
-    const chosen = tokenIds.filter((id) => prices === null || (prices.get(id)?.source === 'settlement') === settled);
-    return positions.rankedHolders({ tokenIds: chosen, status, minSize, wallets: null }, sort, order);
+    return positions.rankedHolders({ tokenIds, status, settled, minSize, wallets: null }, sort, order);
   });
   const { rows, cursor } = rankedPage(list.value, byRank(order), request, { endpoint, order: `${sort} ${order}` });
   return { rows: await positions.byId(rows.map((row) => row.id)), cursor };
