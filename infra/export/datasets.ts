@@ -16,7 +16,7 @@ export const datasets = {
     time: 'happened_at',
     orderBy: 'block_number, log_index, wallet, token_id, event_id, leg',
     coverage: 'blocks',
-    // Combos have no names either, and cannot be told from other tokens.
+    // Combos have no names either, and cannot be distinguished from other tokens.
     nameless: null,
   },
   redemptions: {

@@ -5,7 +5,7 @@ const PARQUET_MARK = 'PAR1';
 /** Both marks and the length of the footer. */
 const SMALLEST_PARQUET = 12;
 
-/** Whether an exported file begins and ends as a whole one. A CSV file that is cut after a row cannot be told from a whole one. */
+/** Whether an exported file begins and ends as a whole one. A CSV file that is cut after a row cannot be distinguished from a whole one. */
 export async function isWholeFile(path: string, format: ExportFormat): Promise<boolean> {
   const file = await open(path);
   try {

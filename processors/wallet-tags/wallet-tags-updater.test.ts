@@ -21,15 +21,14 @@ it('addressRanges assigns every address to exactly one range', () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-it('wallet tags updater checks for changes every ten seconds, also after a failed pass, and stops at its signal', async () => {
+/** Pauses after the first passes of an updater to which nothing is committed, so that it writes nothing. `onQuery` may fail a statement. */
+async function pausesOf(passes: number, onQuery: (sql: string, passed: number) => void): Promise<readonly number[]> {
   const stop = new AbortController();
   const pauses: number[] = [];
-  let reads = 0;
   const updater = createWalletTagsUpdater({
     clickhouse: {
-      // Nothing is committed, so a pass writes nothing.
-      query: async () => {
-        if (++reads === 3) throw new RetryableError('unreachable');
+      query: async (sql) => {
+        onQuery(sql, pauses.length);
         return [];
       },
       command: () => Promise.reject(new Error('unexpected write')),
@@ -40,17 +39,23 @@ it('wallet tags updater checks for changes every ten seconds, also after a faile
     nowMs: () => 0,
     pause: async (ms) => {
       pauses.push(ms);
-      if (pauses.length === 4) stop.abort();
+      if (pauses.length === passes) stop.abort();
     },
   });
   await updater.run(stop.signal);
+  return pauses;
+}
+
+it('wallet tags updater checks for changes every ten seconds, also after a failed pass, and stops at its signal', async () => {
+  let reads = 0;
+  const pauses = await pausesOf(4, () => {
+    if (++reads === 3) throw new RetryableError('unreachable');
+  });
   expect(pauses).toEqual([10_000, 10_000, 10_000, 10_000]);
   expect(reads).toBe(7);
 });
 
 it('wallet tags updater pauses four times as long as a pass took, but at most a minute, also after a failed pass', async () => {
-  const stop = new AbortController();
-  const pauses: number[] = [];
   let elapsedMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
   const passes = [
@@ -59,26 +64,11 @@ it('wallet tags updater pauses four times as long as a pass took, but at most a 
     { tookMs: 300_000, fails: true },
     { tookMs: 100, fails: false },
   ];
-  const updater = createWalletTagsUpdater({
-    clickhouse: {
-      query: async (sql) => {
-        const pass = passes[pauses.length];
-        if (sql !== committedSql || pass === undefined) return [];
-        elapsedMs += pass.tookMs;
-        if (pass.fails) throw new RetryableError('timeout');
-        return [];
-      },
-      command: () => Promise.reject(new Error('unexpected write')),
-      insertRows: () => Promise.reject(new Error('unexpected write')),
-    },
-    logger: silentLogger(),
-    metrics: createMetrics({ process: 'test', defaults: false }),
-    nowMs: () => 0,
-    pause: async (ms) => {
-      pauses.push(ms);
-      if (pauses.length === passes.length) stop.abort();
-    },
+  const pauses = await pausesOf(passes.length, (sql, passed) => {
+    const pass = passes[passed];
+    if (sql !== committedSql || pass === undefined) return;
+    elapsedMs += pass.tookMs;
+    if (pass.fails) throw new RetryableError('timeout');
   });
-  await updater.run(stop.signal);
   expect(pauses).toEqual([16_000, 60_000, 60_000, 10_000]);
 });
