@@ -140,6 +140,7 @@ export function createLatencySource(options: {
       // Made beforehand: a node's block exists when it is announced.
       const block = mine(fills);
       await waitUntil(dueMs);
+      if (options.stopped()) return;
       yield* head(block, dueMs);
     }
   };
@@ -150,6 +151,7 @@ export function createLatencySource(options: {
     for (let n = 0; !options.stopped(); n++) {
       const dueMs = began + (n * 1000) / eventsPerSecond;
       await waitUntil(dueMs);
+      if (options.stopped()) break;
       const transaction = { hash: transactionHash(n), from: address(0xb0b), to: EXCHANGE_V2, input: inputs[n % 50]! };
       emittedAt.set(transaction.hash, dueMs);
       emitted += 1;
