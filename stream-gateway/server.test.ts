@@ -217,6 +217,23 @@ describe('gateway subscriptions', () => {
     one.send({ action: 'subscribe', type: 'trades', filters: { condition_ids: ['0xff'] } });
     expect(await one.next()).toMatchObject({ type: 'error', code: 'unresolved_condition_ids' });
   });
+
+  it('warn of what is missing from the snapshot first, and count the warnings beyond the hundred of a frame', async () => {
+    const nowMs = 1_790_000_100_000;
+    const { server, publish } = await gateway({ nowMs: () => nowMs, limits: { maxSnapshotBytes: 10 } });
+    for (const seq of [1, 2]) await publish(streamEvent(seq, { timestamp_ms: nowMs - 1_000, condition_ids: ['0xc1'] }));
+    const one = await client(server, 'free-2');
+    const slugs = ['some-market', ...Array.from({ length: 105 }, (_, n) => `nope-${n}`)];
+    one.send({ action: 'subscribe', type: 'trades', colour: 'red', filters: { slugs, since: nowMs - 60_000 } });
+    const warnings = (await one.next()).warnings as string[];
+    expect(warnings.slice(0, 3)).toEqual([
+      'snapshot cut to its newest events; use since_seq to get all',
+      'since clamped to the last 30 s of your plan',
+      'unknown field ignored: colour',
+    ]);
+    expect(warnings.slice(3, 99)).toEqual(Array.from({ length: 96 }, (_, n) => `slug not found: nope-${n}`));
+    expect(warnings.slice(99)).toEqual(['9 more warnings']);
+  });
 });
 
 describe('gateway with invalid messages', () => {

@@ -4,7 +4,13 @@ import type { SnapshotRequest } from '../replay/snapshot.js';
 import type { ActiveSubscription } from './subscriptions.js';
 
 /** Bound of the warnings of one frame. */
-export const MAX_WARNINGS = 100;
+const MAX_WARNINGS = 100;
+
+/** The first warnings of a frame, with the number of those left out. */
+export const boundedWarnings = (warnings: readonly string[]): readonly string[] =>
+  warnings.length <= MAX_WARNINGS
+    ? warnings
+    : [...warnings.slice(0, MAX_WARNINGS - 1), `${warnings.length - MAX_WARNINGS + 1} more warnings`];
 
 /** Warnings about values beyond the plan. */
 export function clampWarnings(filters: Filters, terms: PlanTerms, nowMs: number): string[] {
@@ -48,7 +54,7 @@ export function subscribedFrame(
     subscription_type: preset,
     ...selection,
     ...(epoch === null ? {} : { epoch }),
-    warnings: warnings.slice(0, MAX_WARNINGS),
+    warnings: boundedWarnings(warnings),
   };
 }
 

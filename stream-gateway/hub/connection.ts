@@ -24,7 +24,7 @@ import type { RecentEvents } from '../replay/recent-events.js';
 import { NoLongerRetainedError } from '../replay/replay.js';
 import { resolveSince } from '../replay/since-seq.js';
 import type { Snapshots } from '../replay/snapshot.js';
-import { clampWarnings, MAX_WARNINGS, snapshotRequestOf, subscribedFrame } from './acknowledgement.js';
+import { boundedWarnings, clampWarnings, snapshotRequestOf, subscribedFrame } from './acknowledgement.js';
 import { type ConnectionLimits, messageSizeError, subscriptionLimitError } from './connection-limits.js';
 import type { FairScheduler } from './fair-scheduler.js';
 import { createMember, type Hub } from './hub.js';
@@ -157,7 +157,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
     }
     if (peer.closed) return;
     const cut = snapshot?.truncated === true ? ['snapshot cut to its newest events; use since_seq to get all'] : [];
-    ack(subscription, [...warnings, ...cut]);
+    ack(subscription, [...cut, ...warnings]);
     if (snapshot !== null) peer.sendSnapshot(snapshot.message);
     // A client that reads too slowly is closed by what is sent to it.
     if (peer.closed) return;
@@ -195,9 +195,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
     if (peer.closed) return;
     const rejection = waits ? null : rejectionOf(markets);
     if (rejection !== null) return sendError(rejection);
+    // What the client does not get comes first, since a frame has a bounded number of warnings.
     const warnings = [
-      ...parseWarnings,
       ...(preset === 'chainlink' ? [] : clampWarnings(filters, peer.terms, deps.nowMs())),
+      ...parseWarnings,
       ...unresolvedOf(markets).map(({ type, item }) => `${type} not found: ${item}`),
     ];
     try {
@@ -249,7 +250,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
         subscriber_id: id,
         subscription_id: subscriptionId,
         ...at(seq),
-        warnings: warnings.slice(0, MAX_WARNINGS),
+        warnings: boundedWarnings(warnings),
       }),
   });
 
