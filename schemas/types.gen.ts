@@ -1346,6 +1346,14 @@ export interface StreamStatus {
   readonly epoch: string | null;
   /** time of the newest event of stream.events; null: unknown */
   readonly last_event_ms: number | null;
+  /** newest seq that is assigned or left out in stream.events; null: unknown */
+  readonly last_seq: number | null;
+  /** number of the newest block in stream.events; null: unknown */
+  readonly last_block: number | null;
+  /** time of the newest event of the chain in stream.events; null: unknown */
+  readonly last_chain_event_ms: number | null;
+  /** time of the newest tick in stream.events; null: unknown */
+  readonly last_tick_ms: number | null;
 }
 
 /** One OrderFilled log: a fill seen from its signed order. */

@@ -52,7 +52,8 @@ runProcess({
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, maintenance: false, healthRegistry });
     const onUnreadable = createOnUnreadable({ metrics, logger });
     const accounts = createAccountsReadModel({ log, codec, signal, onUnreadable });
-    const sources = createSourceStatusView({ log, codec, signal, onUnreadable });
+    let newestReadMs: number | null = null;
+    const sources = createSourceStatusView({ log, codec, signal, onUnreadable, newestReadMs: () => newestReadMs });
     const adminPort = config.ports.admin.gateway;
     let server: GatewayServer | undefined;
     const admission = createLogAdmission({
@@ -144,8 +145,12 @@ runProcess({
         codec,
         lookbackEvents: RECENT_EVENTS,
         signal: running,
-        load: opened.load,
+        load(event) {
+          newestReadMs = Math.max(newestReadMs ?? 0, event.timestamp_ms);
+          opened.load(event);
+        },
         publish(events) {
+          for (const event of events) newestReadMs = Math.max(newestReadMs ?? 0, event.timestamp_ms);
           lastSeq.set(events.at(-1)?.seq ?? 0);
           return opened.publish(events);
         },

@@ -17,6 +17,7 @@ it('removes a source that was switched off from what readers see, and nothing el
   const stream = { updated_at_ms: 1, settlement_missing_full: 0, settlement_missing_title: 0 };
   const value = codec.encode('stream_status', {
     ...{ ...stream, status_missing_full: 0, status_missing_title: 0, epoch: 'aa', last_event_ms: null },
+    ...{ last_seq: null, last_block: null, last_chain_event_ms: null, last_tick_ms: null },
   });
   await log.append('sources', [
     { key: 'stream', value, timestampMs: 1 },

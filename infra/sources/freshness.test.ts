@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SourceStatus } from '../../schemas/types.gen.js';
+import type { SourceStatus, StreamStatus } from '../../schemas/types.gen.js';
 import { feedsStream, freshnessOf, streamFreshnessOf } from './freshness.js';
 
 const NOW = 1_800_000_000_000;
@@ -57,10 +57,16 @@ describe('freshnessOf', () => {
 });
 
 describe('streamFreshnessOf', () => {
+  const report = (change: Partial<StreamStatus>): StreamStatus => ({
+    ...{ settlement_missing_full: 0, settlement_missing_title: 0, status_missing_full: 0, status_missing_title: 0 },
+    ...{ updated_at_ms: NOW - 1_000, epoch: 'e', last_event_ms: NOW - 1_000, last_seq: 9 },
+    ...{ last_block: null, last_chain_event_ms: null, last_tick_ms: null },
+    ...change,
+  });
   const stream = (reportMs: number, eventMs: number | null, fed: boolean, seenAtMs?: number) =>
     streamFreshnessOf(
-      { updated_at_ms: NOW - reportMs, last_event_ms: eventMs === null ? null : NOW - eventMs },
-      fed,
+      report({ updated_at_ms: NOW - reportMs, last_event_ms: eventMs === null ? null : NOW - eventMs }),
+      fed ? [status({})] : [],
       NOW,
       seenAtMs,
     );
@@ -72,6 +78,36 @@ describe('streamFreshnessOf', () => {
     expect(stream(1_000, 10_001, true)).toMatchObject({ stale: 'no_events', stale_since_ms: NOW - 10_001 });
     expect(stream(1_000, 10_001, false)).toMatchObject({ stale: null });
     expect(stream(1_000, null, true)).toMatchObject({ stale: null, last_event_ms: null });
+  });
+
+  it('finds a stream that lacks the events of one source while those of the other arrive', () => {
+    const chain = status({ head: 1_000 });
+    const oracle = status({ source: 'oracle', head: null });
+    const both = (change: Partial<StreamStatus>) => streamFreshnessOf(report(change), [oracle, chain], NOW);
+    const current = { last_chain_event_ms: NOW - 3_000, last_block: 1_000, last_tick_ms: NOW - 1_000 };
+    expect(both(current)).toMatchObject({ stale: null });
+    expect(both({ ...current, last_chain_event_ms: NOW - 60_000, last_block: 971 })).toMatchObject({
+      stale: 'no_events',
+      stale_since_ms: NOW - 60_000,
+      last_event_ms: NOW - 1_000,
+    });
+    expect(both({ ...current, last_tick_ms: NOW - 10_001 })).toMatchObject({
+      stale: 'no_events',
+      stale_since_ms: NOW - 10_001,
+    });
+    // A node that is behind itself: the stream has its newest blocks.
+    expect(both({ ...current, last_chain_event_ms: NOW - 60_000, last_block: 995 })).toMatchObject({ stale: null });
+    expect(streamFreshnessOf(report({ ...current, last_tick_ms: NOW - 60_000 }), [chain], NOW).stale).toBe(null);
+  });
+
+  it('finds a reader that has not read the newest events of the stream', () => {
+    const read = (readMs: number | null, eventMs = NOW - 1_000) =>
+      streamFreshnessOf(report({ last_event_ms: eventMs }), [], NOW, undefined, readMs);
+    expect(read(NOW - 11_000)).toMatchObject({ stale: null });
+    expect(read(NOW - 11_001)).toMatchObject({ stale: 'no_events', stale_since_ms: NOW - 11_001 });
+    expect(read(null)).toMatchObject({ stale: null });
+    // The time of one event is wrong.
+    expect(read(NOW - 2_000, NOW + 86_400_000)).toMatchObject({ stale: null });
   });
 
   it('expects events of the stream only while the chain or the oracle sends some', () => {

@@ -25,6 +25,8 @@ export function createSourceStatusView(deps: {
   signal: AbortSignal;
   onUnreadable: OnUnreadable;
   nowMs?: () => number;
+  /** Time of the newest event of the stream that this process has read, Unix ms; null: none yet. */
+  newestReadMs?: () => number | null;
 }): SourceStatusView {
   const { log, codec, signal } = deps;
   const now = deps.nowMs ?? Date.now;
@@ -68,8 +70,9 @@ export function createSourceStatusView(deps: {
       const found = all().map((status) => ({ status, fresh: freshnessOf(status, nowMs, seenAtMs.get(status.source)) }));
       const fresh = found.map((one) => one.fresh);
       if (stream === null) return fresh;
-      const fed = found.some((one) => feedsStream(one.status, one.fresh));
-      return [...fresh, streamFreshnessOf(stream, fed, nowMs, seenAtMs.get(STREAM_SOURCE))].sort(byName);
+      const feeding = found.filter((one) => feedsStream(one.status, one.fresh)).map((one) => one.status);
+      const ofStream = streamFreshnessOf(stream, feeding, nowMs, seenAtMs.get(STREAM_SOURCE), deps.newestReadMs?.());
+      return [...fresh, ofStream].sort(byName);
     },
     get: (source) => statuses.get(source),
     stream: () => stream,

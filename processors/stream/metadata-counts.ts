@@ -1,4 +1,3 @@
-import type { StreamStatus } from '../../schemas/types.gen.js';
 import type { Draft } from './frames/frame.js';
 
 /** Fields of a settlement or status_update frame that only the catalog can supply. */
@@ -19,6 +18,6 @@ export function createMetadataCounts() {
       if (data.market_title === undefined) counts[`${prefix}_missing_title`]++;
       if (FULL_METADATA.some((field) => data[field] === undefined)) counts[`${prefix}_missing_full`]++;
     },
-    status: (nowMs: number): Omit<StreamStatus, 'epoch' | 'last_event_ms'> => ({ ...counts, updated_at_ms: nowMs }),
+    status: () => ({ ...counts }),
   };
 }

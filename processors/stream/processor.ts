@@ -21,6 +21,7 @@ import { followTopic, loadTopic } from './follow-topic.js';
 import type { Enrichment } from './frames/frame.js';
 import { createInputQueue, type Input } from './input-queue.js';
 import { createMetadataCounts } from './metadata-counts.js';
+import { createNewestEvents } from './newest-events.js';
 import { createResolutionFollower } from './resolution-follower.js';
 import { createResolutions } from './resolutions.js';
 import { createRestore } from './restore.js';
@@ -96,8 +97,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   const positions = new Map<string, TopicPartitionOffset>();
   const metadata = createMetadataCounts();
   let statusWrittenMs = Number.NEGATIVE_INFINITY;
-  /** Newest event of the stream, Unix ms. */
-  let lastEventMs: number | null = null;
+  const newest = createNewestEvents();
   let epoch: string | null = null;
   let loaded = false;
   let uncommitted = 0;
@@ -136,14 +136,20 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
         sent.inc({ kind: draft.kind });
         metadata.count(draft);
         events.push(record);
-        lastEventMs = Math.max(lastEventMs ?? 0, record.timestampMs);
+        newest.add(draft.kind, draft.timestampMs, draft.blockNumber ?? null);
       }
     }
   };
 
-  const statusRecord = (nowMs: number): NewRecord => ({
+  const statusRecord = (sequencer: Sequencer, nowMs: number): NewRecord => ({
     key: STREAM_STATUS_KEY,
-    value: codec.encode('stream_status', { ...metadata.status(nowMs), epoch, last_event_ms: lastEventMs }),
+    value: codec.encode('stream_status', {
+      ...metadata.status(),
+      ...newest.status(),
+      last_seq: sequencer.nextSeq - 1,
+      epoch,
+      updated_at_ms: nowMs,
+    }),
     timestampMs: nowMs,
   });
 
@@ -186,7 +192,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
       outputs: [
         ...(events.length > 0 ? [{ topic: STREAM, records: events }] : []),
         ...(dead.length > 0 ? [{ topic: topics.deadLetters.name, records: dead }] : []),
-        ...(statusDue ? [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }] : []),
+        ...(statusDue ? [{ topic: topics.sources.name, records: [statusRecord(sequencer, nowMs)] }] : []),
       ],
       offsets: [...positions.values()],
     });
@@ -196,13 +202,13 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
   };
 
   /** Reports on the stream while no events do; a step that is being committed reports itself if a report is due. */
-  const reportStatus = async (ownership: GroupOwnership, signal: AbortSignal): Promise<void> => {
+  const reportStatus = async (ownership: GroupOwnership, sequencer: Sequencer, signal: AbortSignal): Promise<void> => {
     const startedMs = now();
     for await (const _ of setInterval(STATUS_CHECK_MS, undefined, { signal })) {
       const nowMs = now();
       if (stepOpen || !isStatusDue(nowMs, Number.isFinite(statusWrittenMs) ? statusWrittenMs : startedMs)) continue;
       statusWrittenMs = nowMs;
-      const outputs = [{ topic: topics.sources.name, records: [statusRecord(nowMs)] }];
+      const outputs = [{ topic: topics.sources.name, records: [statusRecord(sequencer, nowMs)] }];
       await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });
     }
   };
@@ -247,16 +253,15 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
     const follower = createResolutionFollower({ log, codec, resolutions, definitions: drafting.definitions });
     const catalogNext = await loadTopic(log, topics.catalog.name, applyCatalog, signal);
     const resolutionsOwnership = await follower.load(signal);
-    const { sequencer, newestMs } = await restore.sequencer(signal);
-    lastEventMs = newestMs;
+    const { isNew, lastSeq, ...lifetime } = await readStreamEpoch({ log, codec, signal });
+    const sequencer = await restore.sequencer(lastSeq, newest, signal);
     const sources = await inputs();
     await reportDeletedHead(sequencer);
     await restore.inputs([...positions.values()], signal);
-    const { isNew, ...lifetime } = await readStreamEpoch({ log, codec, signal });
     if (signal.aborted) return;
     epoch = lifetime.epoch;
     if (isNew) {
-      const outputs = [{ topic: topics.sources.name, records: [statusRecord(now())] }];
+      const outputs = [{ topic: topics.sources.name, records: [statusRecord(sequencer, now())] }];
       await ownership.appendAndCommit({ outputs, offsets: [...positions.values()] });
     }
     logger.info({ epoch, markets: catalog.size, nextSeq: sequencer.nextSeq }, 'stream processor starts');
@@ -272,7 +277,7 @@ export function createStreamProcessor(options: StreamProcessorOptions): StreamPr
         follower.follow(resolutionsOwnership, partitionLag),
         ...sources.map((source) => queue.feed(source)),
         writeAll(),
-        reportStatus(ownership, partitionLag),
+        reportStatus(ownership, sequencer, partitionLag),
       ];
     });
   };

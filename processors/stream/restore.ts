@@ -7,8 +7,11 @@ import { topics } from '../../schemas/topics.js';
 import { tryDecode } from '../../schemas/try-decode.js';
 import type { EventKind } from '../../schemas/types.gen.js';
 import type { DraftBuilder } from './draft-builder.js';
+import type { createNewestEvents } from './newest-events.js';
 import type { Resolutions } from './resolutions.js';
 import { createSequencer, type Sequencer } from './sequencer.js';
+
+type NewestEvents = ReturnType<typeof createNewestEvents>;
 
 const STREAM = topics.streamEvents.name;
 const HEAD = topics.chainHead.name;
@@ -38,12 +41,11 @@ export function createRestore(deps: {
   const { log, codec, logger, resolutions, drafting } = deps;
   const onUnreadable = createOnUnreadable(deps);
 
-  /** The sequencer after the last record of the stream; `newestMs`: newest event of the stream, Unix ms, or null. */
-  const sequencer = async (signal: AbortSignal): Promise<{ sequencer: Sequencer; newestMs: number | null }> => {
+  /** The sequencer after the last record of the stream, and above `lastSeq`; adds the records to `newest`. */
+  const sequencer = async (lastSeq: number | null, newest: NewestEvents, signal: AbortSignal): Promise<Sequencer> => {
     const { earliest, next } = await log.bounds(STREAM, 0);
-    // After its records were deleted, the stream continues above every earlier seq: offsets grow at least as fast as seq.
-    const restored = createSequencer({ codec, firstSeq: next + 1 });
-    let newestMs: number | null = null;
+    // After its records were deleted, the stream continues above every earlier seq: offsets grow at least as fast as seq, except for a seq left out.
+    const restored = createSequencer({ codec, firstSeq: next + 1, lastSeq });
     const from = { offset: Math.max(earliest, next - RESTORED_RECORDS) };
     for await (const batch of log.read({ topic: STREAM, partition: 0, from, follow: false, signal })) {
       for (const { offset, value } of batch.records) {
@@ -51,10 +53,10 @@ export function createRestore(deps: {
         const event = tryDecode(codec, value, (reason) => onUnreadable({ topic: STREAM, offset }, reason));
         if (event?.kind !== 'stream_event') continue;
         restored.restore(event.value);
-        newestMs = Math.max(newestMs ?? 0, event.value.timestamp_ms);
+        newest.add(event.value.kind, event.value.timestamp_ms, event.value.block_number);
       }
     }
-    return { sequencer: restored, newestMs };
+    return restored;
   };
 
   /**

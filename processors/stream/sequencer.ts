@@ -10,11 +10,12 @@ const MAX_REMEMBERED_IDS = 150_000;
 /**
  * Assigns contiguous `seq` numbers but for `skip`, drops repeated events, and gives a new id to an event that is sent again because its block was retracted
  * and became canonical again. The state is derived from the stream: pass its newest records to `restore` at start, oldest first; `seq`
- * continues after the last of them, or starts with `firstSeq`.
+ * continues after the last of them, or starts with `firstSeq`; it is above `lastSeq` in any case.
  */
-export function createSequencer(options: { codec: Codec; firstSeq: number }) {
+export function createSequencer(options: { codec: Codec; firstSeq: number; lastSeq?: number | null }) {
   const { codec } = options;
-  let nextSeq = options.firstSeq;
+  const lowestSeq = (options.lastSeq ?? 0) + 1;
+  let nextSeq = Math.max(options.firstSeq, lowestSeq);
   const seen = new Set<string>();
   /** Number of retractions by prefix of an orphaned block's hash. */
   const retracted = new Map<string, number>();
@@ -45,7 +46,7 @@ export function createSequencer(options: { codec: Codec; firstSeq: number }) {
     },
     /** Applies a record of the stream that was written before this process started. */
     restore(event: StreamEvent): void {
-      nextSeq = event.seq + 1;
+      nextSeq = Math.max(event.seq + 1, lowestSeq);
       remember(event.id);
       if (event.kind !== 'retract') return;
       const frame = JSON.parse(event.frame) as { data: Pick<Retract, 'block_hashes'> };

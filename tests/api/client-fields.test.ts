@@ -324,6 +324,7 @@ describe('fields that clients of the contract read', () => {
       updated_at_ms: (T + 100) * 1000,
       epoch: null,
       last_event_ms: (T + 99) * 1000,
+      ...{ last_seq: 1, last_block: null, last_chain_event_ms: null, last_tick_ms: null },
     });
     const body = await api.ok<{ stream: unknown; metadata_observability: unknown; sources: { source: string }[] }>(
       '/v1/status',

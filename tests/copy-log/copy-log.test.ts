@@ -146,6 +146,7 @@ describe('npm run copy-log', () => {
     const stream = {
       ...{ updated_at_ms: 1, epoch: 'a', last_event_ms: null, settlement_missing_full: 0, settlement_missing_title: 0 },
       ...{ status_missing_full: 0, status_missing_title: 0 },
+      ...{ last_seq: null, last_block: null, last_chain_event_ms: null, last_tick_ms: null },
     };
     await from.append(topics.sources.name, [
       { key: 'stream', value: codec.encode('stream_status', stream), timestampMs: 1 },

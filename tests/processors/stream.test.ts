@@ -230,7 +230,8 @@ describe('stream processor', () => {
             ...{ settlement_missing_full: 4, settlement_missing_title: 2, updated_at_ms: NOW },
             ...{ status_missing_full: 0, status_missing_title: 0 },
             epoch: expect.stringMatching(/^[0-9a-f]{16}$/),
-            last_event_ms: NOW,
+            ...{ last_event_ms: NOW, last_chain_event_ms: NOW, last_tick_ms: null },
+            ...{ last_seq: streamOf(store).length, last_block: null },
           },
         },
       ],
@@ -252,6 +253,14 @@ describe('stream processor', () => {
       [4, 5],
       [5, 6],
     ]);
+    // The stream has one seq more than records.
+    const partition = store.topics.get('stream.events')?.[0];
+    if (partition === undefined) throw new Error('no stream');
+    partition.earliest = 4;
+    partition.records.length = 0;
+    await createMemoryLog({ store }).append('chain.head', [trade(7, 0)]);
+    await runOnce(store);
+    expect(streamOf(store).map(({ seq, block_number }) => [seq, block_number])).toEqual([[6, 7]]);
   });
 
   it('reports every two seconds that it runs, also without events, with the time of the newest event', async () => {
