@@ -15,6 +15,7 @@ import type { ProgressWriter } from './progress-table.js';
 import type { Reconciler } from './reconcile.js';
 import { resumePoint } from './resume-point.js';
 import { retryUntilSuccess } from './retry.js';
+import { requireSameLog } from './same-log.js';
 import type { SinkDefinition } from './sink-definition.js';
 import { SINK_FORMAT, type TableStore } from './table-store.js';
 import { createChunkTransform, type TransformedChunk } from './transform-chunk.js';
@@ -150,6 +151,10 @@ export function createSink(options: SinkOptions): Sink {
     if (next <= range.lastOffset)
       throw new FatalError(
         `${name}: the tables contain offsets up to ${range.lastOffset}, the log ends at ${next}: they do not belong together. Restore the log, or rebuild the tables in an empty database`,
+      );
+    if (decided === null)
+      await retry('compare tables and log', signal, () =>
+        requireSameLog({ store, log, sink: definition.name, topic, partition, lastOffset: range.lastOffset, signal }),
       );
     const nextOffset = range.lastOffset + 1;
     if (known?.lastOffset === range.lastOffset && (await isInTables(nextOffset, signal))) {

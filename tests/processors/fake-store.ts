@@ -1,4 +1,5 @@
 import { readRowBinary } from '../../infra/clickhouse/row-binary.fixture.js';
+import type { SinkProgress } from '../../processors/sink/progress-table.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 
 /** Tables that survive a crash of the sink. */
@@ -6,6 +7,8 @@ export interface FakeTables {
   /** Rows by table, values as text. */
   readonly rows: Map<string, (readonly string[])[]>;
   readonly tokens: Set<string>;
+  /** Reported progress of the sink. */
+  readonly progress?: readonly SinkProgress[];
 }
 
 export const createFakeTables = (): FakeTables => ({ rows: new Map(), tokens: new Set() });
@@ -19,7 +22,11 @@ export function createFakeStore(
   onInsert: (table: string, committed: boolean) => void = () => undefined,
 ): TableStore {
   return {
-    async query<T>(_sql: string, params: Readonly<Record<string, unknown>> = {}) {
+    async query<T>(sql: string, params: Readonly<Record<string, unknown>> = {}) {
+      if (sql.includes('FROM sink_progress'))
+        return (tables.progress ?? [])
+          .filter(({ nextOffset }) => nextOffset === params.nextOffset)
+          .map(({ recordKey, recordTimeMs }) => ({ record_key: recordKey, record_ms: String(recordTimeMs) })) as T[];
       const rows = (tables.rows.get('chunks') ?? [])
         .filter(([sink, topic, partition]) => {
           return sink === params.sink && topic === params.topic && Number(partition) === params.partition;

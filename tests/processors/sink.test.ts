@@ -5,6 +5,7 @@ import { FencedError } from '../../infra/log/errors.js';
 import { createMemoryLog } from '../../infra/log/testing.js';
 import { chainSink } from '../../processors/chain/sink.js';
 import { fillsSink } from '../../processors/fills/sink.js';
+import type { SinkProgress } from '../../processors/sink/progress-table.js';
 import type { TableStore } from '../../processors/sink/table-store.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics } from '../../schemas/topics.js';
@@ -288,6 +289,29 @@ describe('sink', () => {
     await runToEnd(smallSink(chainSink, await logWith(blocks(9)), createFakeStore(tables), 5).sink);
     await runToEnd(smallSink(chainSink, await logWith(blocks(20)), createFakeStore(tables)).sink);
     expect(contents(tables)).toEqual(contents(undisturbed));
+  });
+
+  it('rejects tables of another log without plans by their last record, also when the log is longer', async () => {
+    const progress: SinkProgress[] = [];
+    const tables = { ...createFakeTables(), progress };
+    const report = (newest: SinkProgress) => progress.push(newest);
+    const filled = await logWith(blocks(9));
+    await runToEnd(smallSink(chainSink, filled, createFakeStore(tables), 5, { progress: { report } }).sink);
+    const sinkOn = async (timeMs: (index: number) => number) => {
+      const log = await logWith([]);
+      await log.append(
+        'chain.final',
+        blocks(20).map((value, index) => ({ key: '1', value, timestampMs: timeMs(index) })),
+      );
+      return smallSink(chainSink, log, createFakeStore(tables)).sink;
+    };
+    const times = filled.all('chain.final').map(({ timestampMs }) => timestampMs);
+    const other = await sinkOn(() => 77);
+    await expect(other.run(new AbortController().signal)).rejects.toThrow(
+      /record 1 of 1970-01-01T00:00:00.026Z at offset 26 .* belong together/,
+    );
+    await runToEnd(await sinkOn((index) => times[index] ?? 0));
+    expect(tables.rows.get('blocks')).toHaveLength(20);
   });
 
   it('resumes from the rows of tables that were restored or emptied', async () => {
