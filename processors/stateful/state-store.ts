@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { type Database, open } from 'lmdb';
+import { RetryableError } from '../../infra/errors.js';
 
 export type StateChanges = Iterable<readonly [key: string, value: Buffer]>;
 
@@ -33,6 +34,7 @@ const MAX_KEY_BYTES = 1978;
 /**
  * Opens the LMDB stores of one directory. They are caches: the caller compares a store's position with the position committed in the log. A
  * store whose process died during a commit contains the state before that commit. `log`: the URL of the log, since a position is one of its offsets.
+ * Writes throw RetryableError when the disk fails or is full.
  */
 export function openStateStores(dir: string, log: string): StateStores {
   mkdirSync(dir, { recursive: true });
@@ -42,7 +44,7 @@ export function openStateStores(dir: string, log: string): StateStores {
     open(name) {
       const store =
         opened.get(name) ??
-        createStateStore(root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' }), Buffer.from(log));
+        createStateStore(root.openDB(name, { encoding: 'binary', keyEncoding: 'binary' }), Buffer.from(log), dir);
       opened.set(name, store);
       return store;
     },
@@ -50,7 +52,7 @@ export function openStateStores(dir: string, log: string): StateStores {
   };
 }
 
-function createStateStore(db: Database<Buffer, Buffer>, log: Buffer): StateStore {
+function createStateStore(db: Database<Buffer, Buffer>, log: Buffer, dir: string): StateStore {
   const keyOf = (key: string): Buffer => {
     const bytes = Buffer.from(key, 'utf8');
     if (bytes.length === 0 || bytes.length > MAX_KEY_BYTES) throw new RangeError(`Key of ${bytes.length} bytes`);
@@ -58,6 +60,16 @@ function createStateStore(db: Database<Buffer, Buffer>, log: Buffer): StateStore
   };
   const stored = (): number | undefined =>
     db.get(LOG_KEY)?.equals(log) === true ? db.get(POSITION_KEY)?.readDoubleLE(0) : undefined;
+  const write = <T>(action: () => T): T => {
+    try {
+      return db.transactionSync(action);
+    } catch (error) {
+      if (error instanceof RangeError || error instanceof TypeError) throw error;
+      throw new RetryableError(`Cannot write the state in ${dir}: ${String((error as Error).message)}`, {
+        cause: error,
+      });
+    }
+  };
   const put = (changes: StateChanges) => {
     for (const [key, value] of changes) db.putSync(keyOf(key), value);
   };
@@ -67,7 +79,7 @@ function createStateStore(db: Database<Buffer, Buffer>, log: Buffer): StateStore
     commit(changes, from, nextOffset) {
       const position = Buffer.allocUnsafe(8);
       position.writeDoubleLE(nextOffset, 0);
-      return db.transactionSync(() => {
+      return write(() => {
         if (stored() !== from) return false;
         put(changes);
         db.putSync(POSITION_KEY, position);
@@ -75,7 +87,7 @@ function createStateStore(db: Database<Buffer, Buffer>, log: Buffer): StateStore
         return true;
       });
     },
-    load: (changes) => db.transactionSync(() => put(changes)),
-    clear: () => db.clearSync(),
+    load: (changes) => write(() => put(changes)),
+    clear: () => write(() => db.clearSync()),
   };
 }
