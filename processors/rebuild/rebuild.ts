@@ -46,6 +46,8 @@ export interface RebuildOptions {
 }
 
 const PROGRESS_INTERVAL_MS = 2_000;
+/** They keep rows of versions of a key that a compacted topic no longer has, and are read as supersets: the rebuilt ones may lack rows. */
+const SUPERSETS: ReadonlySet<string> = new Set(['tag_tokens']);
 const LIVE_TABLES_UNCHANGED = 'the live tables are unchanged';
 
 /**
@@ -103,8 +105,10 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   for (const { name: table } of tasks.flatMap((task) => task.tables)) {
     signal.throwIfAborted();
     const [before, rebuilt] = [await fingerprint(live, table), await fingerprint(shadow, table)];
-    const identical = before.rows === rebuilt.rows && before.hash === rebuilt.hash;
-    const differences = identical ? null : await explain(options, table);
+    const isSame = before.rows === rebuilt.rows && before.hash === rebuilt.hash;
+    const found = isSame ? null : await explain(options, table);
+    const identical = isSame || (SUPERSETS.has(table) && found?.onlyRebuilt === 0);
+    const differences = identical ? null : found;
     reports.push({ table, live: before, rebuilt, identical, differences });
     if (identical) logger.info({ table, rows: rebuilt.rows }, 'identical');
     else logger.warn({ table, live: before, rebuilt, differences }, 'DIFFERENT');
