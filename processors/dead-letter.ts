@@ -5,8 +5,8 @@ import type { Codec } from '../schemas/codec.js';
 const PAYLOAD_BYTES = 48 * 1024;
 
 /**
- * The `dead.letters` record of an input record that could not be processed. Deterministic: `received_at_ms` is the timestamp of the input
- * record.
+ * The `dead.letters` record of an input record that could not be processed. Its value is deterministic: `received_at_ms` is the timestamp of the input
+ * record. The record's own time is that of processing, since an old input record would expire with its reason unread.
  */
 export function deadLetterRecord(options: {
   readonly codec: Codec;
@@ -27,5 +27,5 @@ export function deadLetterRecord(options: {
     payload: (record.value ?? Buffer.alloc(0)).subarray(0, PAYLOAD_BYTES).toString('base64'),
     received_at_ms: record.timestampMs,
   });
-  return { key: origin, value, timestampMs: record.timestampMs };
+  return { key: origin, value, timestampMs: Date.now() };
 }

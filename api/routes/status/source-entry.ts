@@ -41,7 +41,7 @@ export const streamSchema = z.object({
   last_event_at: sourceSchema.shape.last_event_at,
   stale: sourceSchema.shape.stale.unwrap().extract(['no_report', 'no_events']).nullable().meta({
     description:
-      'no_report: the stream processor is not running. no_events: it has added no event of the last 10 s although the chain or the oracle sends some. null: the events are current.',
+      'no_report: the stream processor is not running. no_events: it lacks the newest events of the chain or the oracle, which sends some. null: the events are current.',
   }),
   stale_since: sourceSchema.shape.stale_since,
 });
