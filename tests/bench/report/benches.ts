@@ -7,7 +7,9 @@ export const benches: Readonly<Record<string, string>> = {
   accounting: 'Fills to effects on wallets, positions and profit.',
   gateway: 'Fan-out of events to subscribers of the event socket.',
   'order-book': 'Fan-out of order-book changes to subscribers.',
-  latency: 'Time from the source to the frame at a subscriber and to the row in `fills`, through all processes.',
+  latency:
+    'Time from the source to the frame at a subscriber and to the row in `fills`, through all processes on LMDB.',
+  'latency-kafka': 'The same on Kafka: the broker shares the two cores.',
   'scaling-tables': '1, 2 and 4 processors of tables on Kafka: rates, and recovery after SIGKILL.',
   'scaling-stream': '1, 2 and 4 stream processors and gateways on Kafka: rates, and recovery after SIGKILL.',
   reads: 'Response times of the REST API on a large synthetic venue.',

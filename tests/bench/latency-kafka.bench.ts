@@ -1,0 +1,3 @@
+import { measureLatency } from './latency.js';
+
+export const run = () => measureLatency('Kafka');
