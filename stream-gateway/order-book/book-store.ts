@@ -10,8 +10,8 @@ export interface BookStore {
   /** What was written before the start is read: from now on books of earlier runs of the source count as unverified. */
   markLoaded(nowMs: number): void;
   /**
-   * The source reports this run: until it sends a book again, the book counts as unverified. Without effect if the run has written records before. Call once
-   * the store is loaded.
+   * The source reports this run: until it sends a book again, the book counts as unverified. Without effect for a run that was reported before, and for the
+   * first one if it has written records. Call once the store is loaded.
    */
   sourceStarted(epoch: string, nowMs: number): void;
   /** The source has stopped writing: all books count as unverified until it writes again. */
@@ -40,8 +40,9 @@ export function createBookStore(): BookStore {
   /** The newest run of the source, and when its newest record was written. */
   let epoch = '';
   let newestMs = 0;
-  /** Runs that have written, or reported; and those after which another one reported: their late records do not bring trust back. */
-  const runs = new Set<string>();
+  /** Runs that have written, those that reported, and those after which another one reported: their late records do not bring trust back. */
+  const written = new Set<string>();
+  const reported = new Set<string>();
   const ended = new Set<string>();
 
   const distrust = (book: TokenBook, nowMs: number) => {
@@ -68,7 +69,7 @@ export function createBookStore(): BookStore {
     apply(record, nowMs) {
       const { token_id: tokenId, condition_id: conditionId } = record;
       const writtenMs = record.received_ms ?? nowMs;
-      runs.add(record.epoch);
+      written.add(record.epoch);
       if (writtenMs >= newestMs && !ended.has(record.epoch)) {
         newestMs = writtenMs;
         const began = record.epoch !== epoch;
@@ -91,8 +92,11 @@ export function createBookStore(): BookStore {
       sourceActive(epoch, nowMs);
     },
     sourceStarted(started, nowMs) {
-      if (runs.has(started)) return;
-      runs.add(started);
+      if (reported.has(started)) return;
+      const isFirst = reported.size === 0;
+      reported.add(started);
+      if (started === epoch || (isFirst && written.has(started))) return;
+      ended.delete(started);
       ended.add(epoch);
       epoch = started;
       // Its clock may be behind that of the run before.

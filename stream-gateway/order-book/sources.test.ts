@@ -159,6 +159,21 @@ describe('a new run of the source', () => {
     store.sourceStarted('e1', 7);
     expect(isVerified(store)).toBe(true);
   });
+
+  it('whose clock is behind ends the trust in the books of the run before also if a record of it was read before its status', () => {
+    const store = createBookStore();
+    const other = '8';
+    store.markLoaded(0);
+    for (const token of [TOKEN, other]) store.apply(bookRecord(token, 1, { received_ms: 90_000 }), 1);
+    store.sourceStarted('e1', 2);
+    store.apply(bookRecord(other, 1, { epoch: 'e2', received_ms: 60_000 }), 3);
+    store.sourceStarted('e2', 4);
+    expect(store.get(TOKEN)?.status).toEqual({ verified: false, sinceMs: 4, reason: 'source_unreachable' });
+    expect(store.get(other)?.status.verified).toBe(true);
+    store.sourceStarted('e1', 5);
+    store.apply(bookRecord(TOKEN, 1, { epoch: 'e2', received_ms: 60_001 }), 6);
+    expect(isVerified(store)).toBe(true);
+  });
 });
 
 describe('tailBooks', () => {
