@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RetryableError } from '../errors.js';
 import { acquireProcessLock } from './process-lock.js';
 
@@ -47,6 +47,25 @@ describe('acquireProcessLock', () => {
       const path = join(dir, 'ingest.lock');
       writeFileSync(`${path}.1`, ownerFile(process.pid, '1'));
       await (await acquireProcessLock(path, 'Ingest')).release();
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'compares the start when the pid belongs to a process of another user, which cannot be signalled',
+    async () => {
+      const refused = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+      const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+        throw refused;
+      });
+      try {
+        const path = join(dir, 'ingest.lock');
+        writeFileSync(`${path}.1`, ownerFile(process.pid, '1'));
+        const lock = await acquireProcessLock(path, 'Ingest');
+        await expect(acquireProcessLock(path, 'Ingest')).rejects.toThrow(`process ${process.pid}`);
+        await lock.release();
+      } finally {
+        kill.mockRestore();
+      }
     },
   );
 

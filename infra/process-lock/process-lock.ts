@@ -34,7 +34,8 @@ function isAlive(owner: LockOwner): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    // EPERM: there is such a process, of another user.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   const proc = processInfo(owner.pid);
   if (proc === null) return true;
