@@ -179,9 +179,10 @@ describe('redactConfig', () => {
     ['LOG_URL', `kafka://user:${secret}@broker.example:9092`],
     ['RTDS_URL', `wss://prices.example/${secret}`],
     ['SOCIAL_API_TOKEN', secret],
-    ['SOCIAL_API_URL', `https://user:${secret}@posts.example/2`],
-    ['GAMMA_URL', `https://user:${secret}@catalogue.example`],
-    ['GAMMA_URL', `https://catalogue.example/?token=${secret}`],
+    ['RTDS_URL', `wss://user:${secret}@prices.example`],
+    ['ORDERBOOK_WS_URL', `wss://books.example/?key=${secret}`],
+    ['ORDERBOOK_REST_URL', `https://books.example/${secret}`],
+    ['SOCIAL_API_URL', `https://posts.example/${secret}/2`],
   ])('prints no secret of %s: %s', (name, value) => {
     const config = loadConfig({
       POLYGON_RPC_URL: 'https://node.example',

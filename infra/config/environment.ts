@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { setting } from './setting-doc.js';
 import {
+  baseUrl,
   flag,
   hostNames,
   identifier,
@@ -9,6 +10,7 @@ import {
   networks,
   originUrl,
   port,
+  socketUrl,
   urlWithCredentials,
 } from './setting-types.js';
 import { storageSettings } from './storage-settings.js';
@@ -66,7 +68,7 @@ export const environment = z.object({
     'Event-socket processes that share `GATEWAY_PORT` and `ORDERBOOK_PORT`, for more cores. Their admin ports count up from `ADMIN_PORT_GATEWAY`.',
   ),
   PUBLIC_URL: setting(
-    originUrl.optional(),
+    originUrl('pages work only at the root of a host').optional(),
     'API and event socket',
     'Public `http(s)://host[:port]` of an API behind a proxy, for links in responses, pages and mails. The API must be at its root: a path is rejected. Required with `SMTP_URL`, `OIDC_ISSUER` or a `BILLING_PROVIDER` when `ODDSTREAM_HOST` is not loopback.',
     '`http://<host>:<API_PORT>`',
@@ -119,7 +121,7 @@ export const environment = z.object({
     'none',
   ),
   OIDC_ISSUER: setting(
-    z.url({ protocol: /^https?$/, error: 'expected https://host[/path]' }).optional(),
+    baseUrl.optional(),
     'Accounts',
     'OpenID Connect provider for signing in. Its redirect URI is `<PUBLIC_URL>/v1/auth/oidc/callback`. Needs https, except on loopback.',
     'none',
@@ -162,7 +164,7 @@ export const environment = z.object({
     'none',
   ),
   STRIPE_API_BASE: setting(
-    z.url({ protocol: /^https?$/, error: 'expected https://host[:port]' }).optional(),
+    originUrl('the paths of Stripe are fixed').optional(),
     'Accounts',
     "Another address of Stripe's API. Needs https, except on loopback.",
     "Stripe's",
@@ -174,7 +176,7 @@ export const environment = z.object({
     'recorded input',
   ),
   POLYGON_WS_URL: setting(
-    z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port][/path]' }).optional(),
+    socketUrl.optional(),
     'Sources',
     'WebSocket URL of the node (used together with `POLYGON_RPC_URL`, and rejected without).',
     '`POLYGON_RPC_URL` with `ws` for `http`',
@@ -186,12 +188,12 @@ export const environment = z.object({
     'the finalized block at the first start',
   ),
   RTDS_URL: setting(
-    z.url().default('wss://ws-live-data.polymarket.com'),
+    socketUrl.default('wss://ws-live-data.polymarket.com'),
     'Sources',
     'Oracle price feed (used together with `POLYGON_RPC_URL`, and rejected without).',
   ),
   GAMMA_URL: setting(
-    z.url().default('https://gamma-api.polymarket.com'),
+    originUrl('the paths of the service are fixed').default('https://gamma-api.polymarket.com'),
     'Sources',
     'Catalogue (used together with `POLYGON_RPC_URL`, and rejected without).',
   ),
@@ -208,7 +210,7 @@ export const environment = z.object({
   ),
   SOCIAL_API_TOKEN_FILE: setting(z.string().optional(), 'Sources', 'File that contains `SOCIAL_API_TOKEN`.', 'none'),
   SOCIAL_API_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).default('https://api.x.com/2'),
+    baseUrl.default('https://api.x.com/2'),
     'Sources',
     "Base of the social platform's API v2. Rejected without `SOCIAL_API_TOKEN`.",
   ),
@@ -218,12 +220,12 @@ export const environment = z.object({
     'Whether the token may search posts older than 7 days. Rejected without a token.',
   ),
   ORDERBOOK_WS_URL: setting(
-    z.url().default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
+    socketUrl.default('wss://ws-subscriptions-clob.polymarket.com/ws/market'),
     'Sources',
     'Market channel with the order books (used together with `POLYGON_RPC_URL`, and rejected without: recorded input has synthetic books).',
   ),
   ORDERBOOK_REST_URL: setting(
-    z.url().default('https://clob.polymarket.com'),
+    baseUrl.default('https://clob.polymarket.com'),
     'Sources',
     'REST address of the same service, for fresh books (rejected without `POLYGON_RPC_URL`).',
   ),

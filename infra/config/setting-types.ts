@@ -77,9 +77,38 @@ export const urlWithCredentials = (protocol: RegExp, expected: string) =>
     return isEncoded(username) && isEncoded(password);
   }, 'a % in the user name or password must be written as %25');
 
-/** Address at which the API is the root: pages and links have absolute paths. */
-export const originUrl = z
-  .url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]', abort: true })
-  .refine((text) => new URL(text).href === `${new URL(text).origin}/`, {
-    error: 'expected http(s)://host[:port] alone: pages work only at the root of a host',
+/** Whether nothing but credentials, host and port follows the scheme. */
+function endsAtHost(text: string): boolean {
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  return url.href === `${url.origin}/`;
+}
+
+/** `urlWithCredentials` of a server: what follows its host would be ignored, or taken for something else, because of `reason`. */
+export const serverUrl = (reason: string) =>
+  urlWithCredentials(/^https?$/, 'http(s)://[user:password@]host[:port]').refine(endsAtHost, {
+    error: `expected http(s)://[user:password@]host[:port] alone: ${reason}`,
   });
+
+function hasCredentials(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
+}
+
+/** Scheme, host and port alone; anything else would be ignored because of `reason`. */
+export const originUrl = (reason: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'expected http(s)://host[:port]', abort: true })
+    .refine((text) => endsAtHost(text) && !hasCredentials(text), {
+      error: `expected http(s)://host[:port] alone: ${reason}`,
+    });
+
+/** Base to which paths are appended. `fetch` rejects URLs with credentials, with a message that repeats them. */
+export const baseUrl = z
+  .url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]', abort: true })
+  .refine((text) => !hasCredentials(text) && !/[?#]/.test(text), {
+    error: 'expected http(s)://host[:port][/path], without user, password and query',
+  });
+
+export const socketUrl = z.url({ protocol: /^wss?$/, error: 'expected ws(s)://host[:port][/path]' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setting } from './setting-doc.js';
-import { flag, identifier, integer, port, urlWithCredentials } from './setting-types.js';
+import { flag, identifier, integer, port, serverUrl, urlWithCredentials } from './setting-types.js';
 
 /** Environment variables of the log, the schema registry and ClickHouse. */
 export const storageSettings = {
@@ -74,9 +74,9 @@ export const storageSettings = {
     'none',
   ),
   CLICKHOUSE_URL: setting(
-    urlWithCredentials(/^https?$/, 'http(s)://host[:port]').optional(),
+    serverUrl('CLICKHOUSE_DATABASE names the database').optional(),
     'ClickHouse',
-    'HTTP URL of an external ClickHouse server. Set: the embedded one is not started.',
+    'HTTP URL of an external ClickHouse server, without a path or query. Set: the embedded one is not started.',
     'the embedded one',
   ),
   CLICKHOUSE_USER: setting(
