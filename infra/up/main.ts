@@ -23,7 +23,7 @@ import { isLoopback } from './loopback.js';
 import { probe, waitFor, whyNotBindable } from './probe.js';
 import type { ReadinessSummary } from './readiness-summary.js';
 import { reportLoadProgress } from './report-load-progress.js';
-import { createSupervisor, findPortsInUse, type Supervisor, servicesOf } from './supervisor.js';
+import { createSupervisor, findPortsInUse, portProblems, type Supervisor, servicesOf } from './supervisor.js';
 
 const STOP_GRACE_MS = 4500;
 /** Failures at the start that are shorter than this are not reported. A first start creates the tables, which takes some 20 s on a busy machine. */
@@ -186,7 +186,11 @@ async function main(): Promise<void> {
   );
   // Released when the process ends. A second supervisor on other ports would start a second writer of all data.
   await lockDataDirectory(config);
-  const problems = [...(await hostProblems(config)), ...recordedProblems(config.sources)];
+  const problems = [
+    ...portProblems(config, services),
+    ...(await hostProblems(config)),
+    ...recordedProblems(config.sources),
+  ];
   if (problems.length === 0) problems.push(...(await findPortsInUse(config, services)));
   if (problems.length > 0) {
     for (const line of problems) view.print(line);

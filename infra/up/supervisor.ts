@@ -78,14 +78,49 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
   ];
 }
 
-/** One message per port in use, with the variable that changes it. */
-export async function findPortsInUse(config: Config, services: readonly Service[]): Promise<readonly string[]> {
-  const entries = services.flatMap((service) => [
+interface PortUse {
+  readonly host: string;
+  readonly port: number;
+  readonly variable: string;
+  readonly service: Service['name'];
+}
+
+/** Every port that the processes listen on. */
+const portsOf = (config: Config, services: readonly Service[]): readonly PortUse[] =>
+  services.flatMap((service) => [
     ...service.ports.map((entry) => ({ ...entry, service: service.name })),
     { host: config.host, port: service.adminPort, variable: adminPortVariable(service.name), service: service.name },
   ]);
+
+/** Whether two hosts cannot have the same port: one is the other, or all of them. */
+function overlap(a: string, b: string): boolean {
+  const [one, other] = [reachableHost(a), reachableHost(b)];
+  return one === other || [a, b].some((host) => ['0.0.0.0', '::', '[::]'].includes(host));
+}
+
+/** One message per port that two processes would need, or that the others could not know (0), with the variables that change it. */
+export function portProblems(config: Config, services: readonly Service[]): readonly string[] {
+  const entries = portsOf(config, services);
+  const unknown = entries.filter(({ port }) => port < 1 || port > 65_535);
+  const twice = entries.flatMap((entry, index) => {
+    const first = entries.slice(0, index).find((other) => other.port === entry.port && overlap(other.host, entry.host));
+    return first === undefined || unknown.includes(entry) ? [] : [{ first, second: entry }];
+  });
+  return [
+    ...unknown.map(
+      ({ port, service, variable }) => `port ${port} (${service}) is not from 1 to 65535; set ${variable}`,
+    ),
+    ...twice.map(
+      ({ first, second }) =>
+        `port ${second.port} is that of ${first.service} and of ${second.service}; set ${first.variable} or ${second.variable}`,
+    ),
+  ];
+}
+
+/** One message per port in use, with the variable that changes it. */
+export async function findPortsInUse(config: Config, services: readonly Service[]): Promise<readonly string[]> {
   const taken = await Promise.all(
-    entries.map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
+    portsOf(config, services).map(async (entry) => ((await portInUse(entry.host, entry.port)) ? entry : null)),
   );
   return taken.flatMap((entry) =>
     entry === null ? [] : [`port ${entry.port} (${entry.service}) is in use; free it or set ${entry.variable}`],
