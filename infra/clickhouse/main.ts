@@ -15,6 +15,8 @@ import { startEmbeddedServer } from './embedded/server.js';
  * `npm run clickhouse` do): libuv sizes its pool before this file runs, and every query occupies one of its threads.
  */
 const SPARE_THREADS = 4;
+/** libuv's own. */
+const DEFAULT_THREADS = 4;
 /** The engine's destructors take some 100 ms. */
 const LEAVE_MS = 2_000;
 
@@ -26,7 +28,7 @@ runProcess({
   logger,
   main: async (signal) => {
     logger.info({ config: redactConfig(config) }, 'starting');
-    const { embedded, threads, analyst } = config.clickhouse;
+    const { embedded, threads = DEFAULT_THREADS, analyst } = config.clickhouse;
     if (embedded === null)
       throw new FatalError(
         'CLICKHOUSE_URL names an external ClickHouse server, so the embedded one does not start. Unset CLICKHOUSE_URL; to change the port of the embedded one, set CLICKHOUSE_EMBEDDED_PORT.',

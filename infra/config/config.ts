@@ -55,8 +55,8 @@ export interface Config {
     readonly cluster: string | undefined;
     /** null: parts are not merged by the product, as always in a cluster. */
     readonly compactionEveryMs: number | null;
-    /** Threads of this process's libuv pool. */
-    readonly threads: number;
+    /** Threads of this process's libuv pool; undefined: not given. */
+    readonly threads: number | undefined;
   };
   readonly ports: {
     readonly api: number;

@@ -45,9 +45,10 @@ export const environment = z.object({
     'host name and admin port',
   ),
   UV_THREADPOOL_SIZE: setting(
-    integer(1, 1024, 4),
+    z.coerce.number().int().min(1).max(1024).optional(),
     'General',
-    'Threads of libuv, which reads the variable itself. Bounds the queries that the embedded ClickHouse runs at once; `npm start` and `npm run clickhouse` set 16.',
+    'Threads of libuv, which reads the variable itself. Bounds the queries that the embedded ClickHouse runs at once.',
+    '4; 16 of the embedded ClickHouse of `npm start` and `npm run clickhouse`',
   ),
   API_PORT: setting(port(8080), 'API and event socket', 'Port of the REST API, its documents and the pages.'),
   API_CACHE_MB: setting(

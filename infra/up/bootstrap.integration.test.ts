@@ -60,6 +60,20 @@ it.runIf(process.platform === 'linux')(
   },
 );
 
+it.each([
+  ['start', undefined],
+  ['run clickhouse', '16'],
+])('takes an empty UV_THREADPOOL_SIZE for unset: %s', (command, expected) => {
+  run('build');
+  const script = "require('node:fs').writeFileSync('threads', String(process.env.UV_THREADPOOL_SIZE));";
+  for (const folder of ['infra/up', 'infra/clickhouse']) write(`dist/${folder}/main.js`, script);
+  execFileSync(process.execPath, [join(root, 'infra/up/bootstrap.mjs'), ...command.split(' ')], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '' },
+    stdio: 'pipe',
+  });
+  expect(readFileSync(join(root, 'threads'), 'utf8')).toBe(String(expected));
+});
+
 it('installs for `start` what runs, and adds for `build` what builds and tests need, keeping the installed files', () => {
   rmSync(join(root, 'node_modules/.oddstream-lock'));
   // npm, as it is found first in PATH.

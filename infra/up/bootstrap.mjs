@@ -260,6 +260,8 @@ async function develop(args) {
   await runInForeground(['dist/infra/up/main.js', '--restart-changed', ...args]);
 }
 
+// As an empty value it would be one thread for libuv.
+if (process.env.UV_THREADPOOL_SIZE === '') delete process.env.UV_THREADPOOL_SIZE;
 const [command = 'start', ...rest] = process.argv.slice(2);
 await prepare({
   checkTypes: ['build', 'dev', 'test'].includes(command),

@@ -16,6 +16,15 @@ describe('the services of a configuration', () => {
       ['stream-gateway-3', 9202, [], { ADMIN_PORT_GATEWAY: '9202' }],
     ]);
   });
+
+  it.each([
+    [{}, '16'],
+    [{ UV_THREADPOOL_SIZE: '' }, '16'],
+    [{ UV_THREADPOOL_SIZE: '32' }, '32'],
+  ])('have a pool of threads for queries, of the given size if there is one: %j', (env, threads) => {
+    const store = servicesOf(loadConfig(env), 'dist').find(({ name }) => name === 'clickhouse');
+    expect(store?.env).toEqual({ UV_THREADPOOL_SIZE: threads });
+  });
 });
 
 describe('ports that no start can use', () => {

@@ -36,7 +36,7 @@ export function servicesOf(config: Config, dist: string): readonly Service[] {
             adminPort: admin.clickhouse,
             ports: [{ host: embedded.host, port: embedded.port, variable: 'CLICKHOUSE_EMBEDDED_PORT' }],
             // libuv reads it once, before application code runs: one thread per engine session.
-            env: { UV_THREADPOOL_SIZE: '16' },
+            env: { UV_THREADPOOL_SIZE: String(config.clickhouse.threads ?? 16) },
           },
         ];
   return [
