@@ -231,7 +231,7 @@ const walletTags: PublicView = {
 };
 
 const marketNamesJoin =
-  'LEFT JOIN (SELECT condition_id, slug, event_slug FROM markets FINAL) AS m ON m.condition_id = w.subject_id';
+  'LEFT JOIN (SELECT condition_id, slug, event_slug, neg_risk FROM markets FINAL) AS m ON m.condition_id = w.subject_id';
 const actionColumns: readonly ViewColumn[] = [
   wallet('w.wallet'),
   column('slug', 'String', 'm.slug', "Market's slug; '' until the catalogue lists it, and for conversions."),
@@ -249,6 +249,12 @@ const actionColumns: readonly ViewColumn[] = [
     'Array(String)',
     'w.index_sets',
     'Bit masks in decimal: outcomes redeemed, or the questions of a conversion; empty otherwise.',
+  ),
+  column(
+    'is_neg_risk',
+    'Nullable(Bool)',
+    "if(m.condition_id = '', NULL, m.neg_risk)",
+    'Whether the market is one of a multi-outcome event; NULL until the catalogue lists it, and for conversions.',
   ),
 ];
 

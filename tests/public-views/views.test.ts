@@ -6,6 +6,7 @@ import { migrations } from '../../processors/migrations.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
+import { insertVenue } from '../support/venue.js';
 
 const logger = silentLogger();
 let engine: TestClickHouse;
@@ -173,6 +174,21 @@ describe('the public database', () => {
     expect(rows).toEqual([
       { tick: '0.001', price: '0.535', shares: '12.5', side: 'SELL', at: '2026-11-30 00:53:20.123' },
       { tick: null, price: null, shares: null, side: '', at: null },
+    ]);
+  });
+
+  it('says of redemptions, splits and merges whether the market is neg-risk, NULL where the catalogue does not list it', async () => {
+    await insertVenue(engine.client);
+    const kinds = (view: string, kind: string) =>
+      engine.client.query(`SELECT ${kind} AS kind, is_neg_risk FROM market.${view} ORDER BY block_number`);
+    expect(await kinds('splits_merges', 'kind')).toEqual([
+      { kind: 'split', is_neg_risk: false },
+      { kind: 'conversion', is_neg_risk: null },
+      { kind: 'merge', is_neg_risk: false },
+    ]);
+    expect(await kinds('redemptions', 'slug')).toEqual([
+      { kind: 'rain', is_neg_risk: true },
+      { kind: '', is_neg_risk: null },
     ]);
   });
 });
