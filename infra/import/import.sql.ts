@@ -238,21 +238,53 @@ export interface ConditionRow {
   readonly payouts: readonly string[];
 }
 
+const conditionTypes: Readonly<Record<keyof ConditionRow, string>> = {
+  condition: 'String',
+  slug: 'String',
+  event: 'String',
+  labels: 'Array(Tuple(String, String))',
+  oracle: 'String',
+  question: 'String',
+  resolved: 'UInt32',
+  payouts: 'Array(String)',
+};
+
+/** Fields of ConditionRow that a dataset has besides the names. */
+const conditionFields: Readonly<Record<ChainDataset, Partial<Record<keyof ConditionRow, string>>>> = {
+  trade_parties: { labels: '[(toString(token_id), outcome)]' },
+  redemptions: {},
+  splits_merges: {},
+  resolutions: {
+    oracle: 'oracle',
+    question: 'question_id',
+    resolved: 'toUnixTimestamp(resolved_at)',
+    payouts: 'payouts',
+  },
+};
+
+/** One ConditionRow per condition of rows of ConditionRow. */
+const unitedSql = (rows: string): string =>
+  `SELECT c.condition AS condition, max(c.slug) AS slug, max(c.event) AS event, arraySort(groupUniqArrayArray(c.labels)) AS labels,
+    max(c.oracle) AS oracle, max(c.question) AS question, max(c.resolved) AS resolved, max(c.payouts) AS payouts
+  FROM (${rows}) AS c GROUP BY c.condition ORDER BY c.condition`;
+
+/** Conditions of a day's files as ConditionRow. */
 export function conditionsSql(files: readonly ExportedFile[]): string {
   const parts = chainDatasets.flatMap((dataset) => {
     const of = filesOf(files, dataset);
     if (of.length === 0) return [];
-    const labels =
-      dataset === 'trade_parties' ? '[(toString(token_id), outcome)]' : "CAST([], 'Array(Tuple(String, String))')";
-    const resolution =
-      dataset === 'resolutions'
-        ? 'oracle AS f_oracle, question_id AS f_question, toUnixTimestamp(resolved_at) AS f_resolved, payouts AS f_payouts'
-        : "'' AS f_oracle, '' AS f_question, 0 AS f_resolved, emptyArrayString() AS f_payouts";
-    return [
-      `SELECT condition_id, slug, event_slug, ${labels} AS f_labels, ${resolution} FROM (${rowsOf(dataset, of)}) WHERE condition_id != ''`,
-    ];
+    const own = { condition: 'condition_id', slug: 'slug', event: 'event_slug', ...conditionFields[dataset] };
+    const all = Object.entries(conditionTypes).map(
+      ([name, type]) => `${own[name as keyof ConditionRow] ?? `defaultValueOfTypeName(${text(type)})`} AS f_${name}`,
+    );
+    return [`SELECT ${all.join(', ')} FROM (${rowsOf(dataset, of)}) WHERE condition_id != ''`];
   });
-  return `SELECT condition_id AS condition, max(c.slug) AS slug, max(event_slug) AS event, arraySort(groupUniqArrayArray(f_labels)) AS labels,
-    max(f_oracle) AS oracle, max(f_question) AS question, max(f_resolved) AS resolved, max(f_payouts) AS payouts
-  FROM (${parts.join(' UNION ALL ')}) AS c GROUP BY condition_id ORDER BY condition_id`;
+  const names = Object.keys(conditionTypes).map((name) => `f_${name} AS ${name}`);
+  return unitedSql(`SELECT ${names.join(', ')} FROM (${parts.join(' UNION ALL ')})`);
+}
+
+/** Conditions of files of ConditionRow that a pattern names: of all days, in a statement that does not grow with them. */
+export function allConditionsSql(pattern: string): string {
+  const structure = Object.entries(conditionTypes).map(([name, type]) => `${name} ${type}`);
+  return unitedSql(`SELECT * FROM file(${text(pattern)}, JSONEachRow, ${text(structure.join(', '))})`);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { type Engine, openEngine } from '../clickhouse/embedded/engine.js';
 import { UsageError } from '../command-line.js';
@@ -11,6 +11,7 @@ import type { ImportArguments } from './arguments.js';
 import { type ExportedFile, exportedFiles, missingDatasets } from './exported-files.js';
 import { IMPORT_FORMAT, type ImportedChainFile, type ImportedFile, type ImportManifest } from './format.js';
 import {
+  allConditionsSql,
   type ConditionRow,
   chainDatasets,
   chainRowsSql,
@@ -19,11 +20,13 @@ import {
   text,
   tickRowsSql,
 } from './import.sql.js';
+import { linesOf, writeLines } from './lines.js';
 import { importedMarket } from './markets.js';
 import { contentName, readImport, removeLeftovers, replaceImport, WORK_PREFIX } from './replace-import.js';
 
 const MEMORY_BYTES = 1024 ** 3;
 const DAY_S = 86_400;
+const MARKETS = 'markets.ndjson.gz';
 
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
@@ -70,11 +73,15 @@ export async function importExport(
       await rename(join(work, draft), join(work, file));
       return { file, sha256, path: join(work, file) };
     };
-    const write = async (name: string, sql: string): Promise<ImportedFile & { path: string }> => {
+    const save = async (name: string, sql: string): Promise<string> => {
       const path = join(work, name);
       await engine.queryText(
         `${sql} INTO OUTFILE ${text(path)} COMPRESSION 'gzip' FORMAT JSONEachRow SETTINGS output_format_json_quote_64bit_integers = 0`,
       );
+      return path;
+    };
+    const write = async (name: string, sql: string): Promise<ImportedFile & { path: string }> => {
+      const path = await save(name, sql);
       const [counted] = await rowsOf<{ n: string }>(
         engine,
         `SELECT toString(count()) AS n FROM file(${text(path)}, LineAsString, 'line String')`,
@@ -91,6 +98,7 @@ export async function importExport(
         const { path, ...file } = await write(`chain-${day}.ndjson.gz`, chainRowsSql(ofDay));
         await requireValidRows(engine, path, day);
         if (file.rows > 0) chain.push({ ...file, ...(await blocksOf(engine, path)) });
+        await save(`conditions-${day}.ndjson.gz`, conditionsSql(ofDay));
         written.push(`${file.rows.toLocaleString('en')} rows of the chain`);
       }
       if (ofDay.some(({ dataset }) => dataset === 'ticks')) {
@@ -106,10 +114,11 @@ export async function importExport(
       print(
         `Note: ${added.rows.toLocaleString('en')} rows up to block ${added.block} are not in the import that was here. A product that has read that one continues after this block and never reads them: start it with a new ODDSTREAM_DATA.`,
       );
-    const conditions = isOfChain(files) ? await rowsOf<ConditionRow>(engine, conditionsSql(files)) : [];
-    const markets = conditions.flatMap((row) => importedMarket(row) ?? []);
-    await writeFile(join(work, 'markets.json'), JSON.stringify(markets));
-    const { path: _, ...marketsFile } = await named('markets.json');
+    const conditions = isOfChain(files)
+      ? await save('conditions.ndjson.gz', allConditionsSql(join(work, 'conditions-*.ndjson.gz')))
+      : null;
+    const rows = await writeMarkets(join(work, MARKETS), conditions);
+    const { path: _, ...marketsFile } = await named(MARKETS);
     const dayS = (day: string | undefined) => Date.parse(`${day}T00:00:00Z`) / 1000;
     const manifest: ImportManifest = {
       format: IMPORT_FORMAT,
@@ -117,7 +126,7 @@ export async function importExport(
       to_s: dayS(days.at(-1)) + DAY_S,
       chain,
       ticks,
-      markets: { ...marketsFile, rows: markets.length },
+      markets: { ...marketsFile, rows },
     };
     await replaceImport({ out, work }, earlier, manifest);
     const sum = (list: readonly ImportedFile[]) => list.reduce((total, { rows }) => total + rows, 0);
@@ -126,6 +135,22 @@ export async function importExport(
     await engine.close();
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Writes the markets of a file of ConditionRow; null: none. */
+async function writeMarkets(path: string, conditions: string | null): Promise<number> {
+  let rows = 0;
+  async function* markets() {
+    if (conditions === null) return;
+    for await (const row of linesOf<ConditionRow>(conditions)) {
+      const market = importedMarket(row);
+      if (market === null) continue;
+      rows += 1;
+      yield market;
+    }
+  }
+  await writeLines(path, markets());
+  return rows;
 }
 
 /** Throws UsageError that names the first row of a day with a value that no exported row has, e.g. of a file that was edited. */

@@ -8,7 +8,8 @@ const MANIFEST = 'manifest.json';
 /** Directory of an import that is not finished; `.engine-` is that of older versions. */
 export const WORK_PREFIX = '.import-';
 const WORK = /^\.(import|engine)-/;
-const DATA_FILE = /^((chain|ticks)-\d{4}-\d{2}-\d{2}-[0-9a-f]{12}\.ndjson\.gz|markets-[0-9a-f]{12}\.json)$/;
+const DATA_FILE =
+  /^((chain|ticks)-\d{4}-\d{2}-\d{2}-[0-9a-f]{12}\.ndjson\.gz|markets-[0-9a-f]{12}\.(json|ndjson\.gz))$/;
 
 /** `chain-2026-04-05.ndjson.gz` with a part of its hash: an import never overwrites a file of the one before with other contents. */
 export const contentName = (name: string, sha256: string): string =>

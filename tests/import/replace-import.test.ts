@@ -1,29 +1,9 @@
-import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openImported } from '../../ingest/shared/imported/open-imported.js';
-
-const program = join(import.meta.dirname, '../../dist/infra/import/main.js');
-
-const wallet = `0x${'ab'.repeat(20)}`;
-/** Rows of trade_parties as an export has them, one per block. */
-function parties(day: string, blocks: readonly number[], values: Readonly<Record<string, string>> = {}): string {
-  const rows = blocks.map((block) => ({
-    ...{ block_number: String(block), log_index: '1', tx_hash: `0x${block.toString(16).padStart(64, '0')}` },
-    ...{ condition_id: `0x${'11'.repeat(32)}`, traded_at: `${day} 12:00:00.000`, wallet, slug: 's', event_slug: 'e' },
-    ...{ outcome: 'Yes', token_id: '1', is_taker: 'true', side: 'BUY', shares: '2', party_usd: '1', fee_usd: '0' },
-    ...{ fee_shares: '0', counterparty: wallet, builder: '', exchange_version: '1', order_hash: '', ...values },
-  }));
-  return [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
-    .map((line) => `${line.join(',')}\n`)
-    .join('');
-}
-const nameOf = (day: string) => {
-  const compact = day.replaceAll('-', '');
-  return `trade_parties_${compact}T000000Z_${compact}T120000Z.csv`;
-};
+import { nameOf, parties, runImport } from './import-files.js';
 
 /** Ends the process without notice before its n-th change of a file name. */
 const KILLER = `data:text/javascript,${encodeURIComponent(`
@@ -51,13 +31,11 @@ describe('a repeated import', () => {
     return path(name);
   }
   const run = (from: string, out: string, changes?: number) =>
-    new Promise<{ code: unknown; signal: unknown; out: string; err: string }>((resolve) => {
-      const killer = changes === undefined ? [] : ['--import', KILLER];
-      const env = { PATH: process.env.PATH, CHANGES: String(changes) };
-      execFile(process.execPath, [...killer, program, from, '--out', out], { env }, (error, stdout, err) =>
-        resolve({ code: error?.code ?? 0, signal: error?.signal ?? null, out: stdout, err }),
-      );
-    });
+    runImport(
+      from,
+      out,
+      changes === undefined ? {} : { nodeOptions: ['--import', KILLER], env: { CHANGES: `${changes}` } },
+    );
   /** Blocks of an import whose files are all there and whole. */
   async function blocksIn(out: string): Promise<readonly number[]> {
     const imported = await openImported(out);

@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { FatalError } from '../../../infra/errors.js';
 import {
   IMPORT_FORMAT,
@@ -14,6 +12,7 @@ import {
   type ImportedTick,
   type ImportManifest,
 } from '../../../infra/import/format.js';
+import { linesOf } from '../../../infra/import/lines.js';
 
 /** A recorded source that `npm run import` has written from exported files. */
 export interface Imported {
@@ -27,10 +26,12 @@ export interface Imported {
   ticks(): AsyncIterable<ImportedTick>;
 }
 
-async function* linesOf<T>(path: string): AsyncGenerator<T> {
-  const input = createReadStream(path).pipe(createGunzip());
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line !== '') yield JSON.parse(line) as T;
+/** Earlier versions wrote the markets as one array. */
+async function marketsOf(path: string): Promise<ImportedMarket[]> {
+  if (path.endsWith('.json')) return JSON.parse(await readFile(path, 'utf8')) as ImportedMarket[];
+  const markets: ImportedMarket[] = [];
+  for await (const market of linesOf<ImportedMarket>(path)) markets.push(market);
+  return markets;
 }
 
 async function verify(dir: string, { file, sha256 }: ImportedFile): Promise<void> {
@@ -55,7 +56,7 @@ export async function openImported(dir: string): Promise<Imported | null> {
   }
   if (manifest.format !== IMPORT_FORMAT) return null;
   for (const file of [...manifest.chain, ...manifest.ticks, manifest.markets]) await verify(dir, file);
-  const markets = JSON.parse(await readFile(join(dir, manifest.markets.file), 'utf8')) as ImportedMarket[];
+  const markets = await marketsOf(join(dir, manifest.markets.file));
   const negRisk = new Set(markets.filter((market) => market.neg_risk).map(({ condition }) => condition));
   const overlaps = (file: ImportedChainFile, fromBlock: number, toBlock: number) =>
     file.first_block <= toBlock && file.last_block >= fromBlock;
