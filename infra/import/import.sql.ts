@@ -9,7 +9,7 @@ export const text = (value: string): string => `'${value.replaceAll('\\', '\\\\'
 
 const place = { block_number: 'UInt64', log_index: 'UInt32', tx_hash: 'String', condition_id: 'String' } as const;
 
-/** Columns that are read of each dataset, with the types of the views. */
+/** Columns that are read of each dataset, with the types of the views. `is_neg_risk` is NULL in files of versions without it. */
 const columns: Readonly<Record<ImportedDataset, Readonly<Record<string, string>>>> = {
   trade_parties: {
     ...place,
@@ -39,6 +39,7 @@ const columns: Readonly<Record<ImportedDataset, Readonly<Record<string, string>>
     payout_usd: MONEY,
     redeemed_through: 'String',
     index_sets: 'Array(String)',
+    is_neg_risk: 'Nullable(Bool)',
   },
   splits_merges: {
     ...place,
@@ -50,6 +51,7 @@ const columns: Readonly<Record<ImportedDataset, Readonly<Record<string, string>>
     neg_risk_market_id: 'String',
     amount: MONEY,
     index_sets: 'Array(String)',
+    is_neg_risk: 'Nullable(Bool)',
   },
   resolutions: {
     ...place,
@@ -231,6 +233,8 @@ export interface ConditionRow {
   readonly slug: string;
   readonly event: string;
   readonly labels: readonly (readonly [token: string, outcome: string])[];
+  /** By its redemptions, splits and merges; null: they do not tell. */
+  readonly neg_risk: boolean | null;
   readonly oracle: string;
   readonly question: string;
   /** 0: not settled. */
@@ -243,6 +247,7 @@ const conditionTypes: Readonly<Record<keyof ConditionRow, string>> = {
   slug: 'String',
   event: 'String',
   labels: 'Array(Tuple(String, String))',
+  neg_risk: 'Nullable(Bool)',
   oracle: 'String',
   question: 'String',
   resolved: 'UInt32',
@@ -252,8 +257,11 @@ const conditionTypes: Readonly<Record<keyof ConditionRow, string>> = {
 /** Fields of ConditionRow that a dataset has besides the names. */
 const conditionFields: Readonly<Record<ChainDataset, Partial<Record<keyof ConditionRow, string>>>> = {
   trade_parties: { labels: '[(toString(token_id), outcome)]' },
-  redemptions: {},
-  splits_merges: {},
+  redemptions: {
+    neg_risk:
+      "multiIf(redeemed_through = 'AutoRedeemer.NegRiskRedemption', true, redeemed_through = 'AutoRedeemer.BinaryRedemption', false, is_neg_risk)",
+  },
+  splits_merges: { neg_risk: 'is_neg_risk' },
   resolutions: {
     oracle: 'oracle',
     question: 'question_id',
@@ -264,7 +272,7 @@ const conditionFields: Readonly<Record<ChainDataset, Partial<Record<keyof Condit
 
 /** One ConditionRow per condition of rows of ConditionRow. */
 const unitedSql = (rows: string): string =>
-  `SELECT c.condition AS condition, max(c.slug) AS slug, max(c.event) AS event, arraySort(groupUniqArrayArray(c.labels)) AS labels,
+  `SELECT c.condition AS condition, max(c.slug) AS slug, max(c.event) AS event, arraySort(groupUniqArrayArray(c.labels)) AS labels, max(c.neg_risk) AS neg_risk,
     max(c.oracle) AS oracle, max(c.question) AS question, max(c.resolved) AS resolved, max(c.payouts) AS payouts
   FROM (${rows}) AS c GROUP BY c.condition ORDER BY c.condition`;
 

@@ -21,7 +21,7 @@ import {
   tickRowsSql,
 } from './import.sql.js';
 import { linesOf, writeLines } from './lines.js';
-import { importedMarket } from './markets.js';
+import { importedMarket, isCombo } from './markets.js';
 import { contentName, readImport, removeLeftovers, replaceImport, WORK_PREFIX } from './replace-import.js';
 
 const MEMORY_BYTES = 1024 ** 3;
@@ -43,6 +43,8 @@ export interface ImportReport {
   readonly manifest: ImportManifest;
   readonly rows: number;
   readonly ticks: number;
+  /** Markets of whose tokens the files do not tell the collateral. */
+  readonly unknown: number;
 }
 
 /**
@@ -117,7 +119,7 @@ export async function importExport(
     const conditions = isOfChain(files)
       ? await save('conditions.ndjson.gz', allConditionsSql(join(work, 'conditions-*.ndjson.gz')))
       : null;
-    const rows = await writeMarkets(join(work, MARKETS), conditions);
+    const { rows, unknown } = await writeMarkets(join(work, MARKETS), conditions);
     const { path: _, ...marketsFile } = await named(MARKETS);
     const dayS = (day: string | undefined) => Date.parse(`${day}T00:00:00Z`) / 1000;
     const manifest: ImportManifest = {
@@ -130,7 +132,7 @@ export async function importExport(
     };
     await replaceImport({ out, work }, earlier, manifest);
     const sum = (list: readonly ImportedFile[]) => list.reduce((total, { rows }) => total + rows, 0);
-    return { manifest, rows: sum(chain), ticks: sum(ticks) };
+    return { manifest, rows: sum(chain), ticks: sum(ticks), unknown };
   } finally {
     await engine.close();
     await rm(work, { recursive: true, force: true });
@@ -138,19 +140,23 @@ export async function importExport(
 }
 
 /** Writes the markets of a file of ConditionRow; null: none. */
-async function writeMarkets(path: string, conditions: string | null): Promise<number> {
-  let rows = 0;
+async function writeMarkets(
+  path: string,
+  conditions: string | null,
+): Promise<{ readonly rows: number; readonly unknown: number }> {
+  let [rows, unknown] = [0, 0];
   async function* markets() {
     if (conditions === null) return;
     for await (const row of linesOf<ConditionRow>(conditions)) {
       const market = importedMarket(row);
-      if (market === null) continue;
-      rows += 1;
-      yield market;
+      if (market !== null) {
+        rows += 1;
+        yield market;
+      } else if (!isCombo(row.condition)) unknown += 1;
     }
   }
   await writeLines(path, markets());
-  return rows;
+  return { rows, unknown };
 }
 
 /** Throws UsageError that names the first row of a day with a value that no exported row has, e.g. of a file that was edited. */

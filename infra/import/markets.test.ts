@@ -8,7 +8,17 @@ const condition = `0x${'c1'.repeat(32)}`;
 const plain = tokenPair(addresses.usdcE, condition);
 const wrapped = tokenPair(addresses.wrappedCollateral, condition);
 const row: ConditionRow = {
-  ...{ condition, slug: 's', event: 'e', labels: [], oracle: '', question: '', resolved: 0, payouts: [] },
+  ...{
+    condition,
+    slug: 's',
+    event: 'e',
+    labels: [],
+    neg_risk: null,
+    oracle: '',
+    question: '',
+    resolved: 0,
+    payouts: [],
+  },
 };
 
 describe('market of an imported condition', () => {
@@ -35,7 +45,20 @@ describe('market of an imported condition', () => {
     expect(importedMarket({ ...resolved, payouts: ['1', '1'] })).toMatchObject({ winner: null });
   });
 
+  it('is as its other rows say only where it has neither an oracle nor a traded token', () => {
+    expect(importedMarket({ ...row, neg_risk: true })).toMatchObject({ neg_risk: true, tokens: wrapped });
+    expect(importedMarket({ ...row, neg_risk: false })).toMatchObject({ neg_risk: false, tokens: plain });
+    const others = { neg_risk: true, labels: [[plain[1], 'No']] } as const;
+    expect(importedMarket({ ...row, ...others })).toMatchObject({ neg_risk: false });
+    expect(importedMarket({ ...row, ...others, oracle: addresses.negRiskAdapter })).toMatchObject({ neg_risk: true });
+  });
+
+  it('is none where nothing says whether it is neg-risk', () => {
+    expect(importedMarket(row)).toBeNull();
+    expect(importedMarket({ ...row, labels: [['1', 'Yes']] })).toBeNull();
+  });
+
   it('is none for a combo, whose condition has 31 bytes', () => {
-    expect(importedMarket({ ...row, condition: `0x${'c1'.repeat(31)}` })).toBeNull();
+    expect(importedMarket({ ...row, condition: `0x${'c1'.repeat(31)}`, neg_risk: false })).toBeNull();
   });
 });

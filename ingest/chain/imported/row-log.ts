@@ -47,12 +47,13 @@ function fillLog(row: ImportedChainRow, negRisk: boolean): BareLog {
   return { address, topics: [eventAbi.orderFilledV2.topic0, ...topics], data };
 }
 
-function redemptionLog(row: ImportedChainRow, collateral: string, negRisk: boolean): BareLog {
+function redemptionLog(row: ImportedChainRow, collateral: string): BareLog {
   const wallet = addressTopic(hex(row.wallet));
   // A combo's condition has 31 bytes; its position is the condition and the outcome in the last byte.
   const isCombo = row.condition.length === 64;
   if (isCombo || row.through.startsWith('AutoRedeemer.')) {
-    const event = isCombo ? 'comboRedemption' : negRisk ? 'negRiskRedemption' : 'binaryRedemption';
+    const isNegRisk = row.through === 'AutoRedeemer.NegRiskRedemption';
+    const event = isCombo ? 'comboRedemption' : isNegRisk ? 'negRiskRedemption' : 'binaryRedemption';
     const subject = isCombo ? `${row.condition}${row.sets[0] === '2' ? '01' : '00'}` : row.condition;
     return {
       address: addresses.autoRedeemer,
@@ -76,7 +77,7 @@ export function rowLog(row: ImportedChainRow, negRisk: boolean): BareLog {
     case 'fill':
       return fillLog(row, negRisk);
     case 'redemption':
-      return redemptionLog(row, collateral, negRisk);
+      return redemptionLog(row, collateral);
     case 'split':
     case 'merge':
       return {
