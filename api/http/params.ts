@@ -53,20 +53,20 @@ export function parsedText<T>(
     .meta(Object.fromEntries(Object.entries(meta).filter(([, value]) => value !== undefined)));
 }
 
-/** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. */
+/** Whole number. Values outside min..max are rejected with `invalid`, or clamped with `clamp`; a negative value below `min` is rejected in both cases. `clamp: 'max'` clamps only larger values. */
 export function integerParam(
   options: ParamDoc & {
     invalid: string;
     min: number;
     max: number;
-    clamp?: boolean;
+    clamp?: boolean | 'max';
     documentedMax?: boolean;
     /** Status of the rejection; default: 400. */
     status?: 422;
   },
 ) {
   const { invalid, min, max, clamp = false, status, description, example } = options;
-  const lowest = clamp ? Math.min(0, min) : min;
+  const lowest = clamp === true ? Math.min(0, min) : min;
   const parse = (text: string) => {
     const value = integerFrom(text);
     if (value === null || value < lowest || (value > max && !clamp)) return undefined;

@@ -94,10 +94,27 @@ describe('/v2/trader/{wallet}/equity', () => {
     const again = await api.get(`/v2/trader/${alice}/equity`, own);
     expect([again.status, again.headers.get('age')]).toEqual([200, '10']);
     expect((await api.get(`/v2/trader/${alice}/equity`, key)).status).toBe(403);
-    later(11);
-    expect(await api.get(`/v2/trader/${alice}/equity?from=2026-02-30`, own)).toMatchObject({
-      status: 400,
-      body: { error: 'Invalid from. Use YYYY-MM-DD or Unix seconds' },
+  });
+
+  it.each([
+    ['from=2026-02-30', 'Invalid from. Use YYYY-MM-DD or Unix seconds'],
+    ['from=1969-12-31', 'Invalid from. Use YYYY-MM-DD or Unix seconds'],
+    ['from=1960-01-01&to=1960-02-01', 'Invalid from. Use YYYY-MM-DD or Unix seconds'],
+    ['to=1969-12-31', 'Invalid to. Use YYYY-MM-DD or Unix seconds'],
+    ...['after', 'start', 'start_time', 'before', 'end', 'end_time'].map((name) => [
+      `${name}=1969-12-31`,
+      `Invalid ${name}. Use YYYY-MM-DD or Unix seconds`,
+    ]),
+    ['max_markets=0', 'Invalid max_markets'],
+    ['max_markets=-1', 'Invalid max_markets'],
+  ])('rejects ?%s', async (query, error) => {
+    expect(await api.get(`/v2/trader/${alice}/equity?${query}`, paid)).toMatchObject({ status: 400, body: { error } });
+  });
+
+  it('accepts the first day of 1970, and clamps max_markets', async () => {
+    expect(await get(`${alice}/equity?from=1970-01-01&max_markets=1000000`)).toMatchObject({
+      positions_count: 2,
+      applied_filters: { fromTs: 0, maxMarkets: 20_000 },
     });
   });
 });

@@ -36,7 +36,7 @@ const equityLimit: FeatureLimit = {
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const unixSeconds = (name: string) =>
   secondsParam({ description: '', invalid: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
-/** Parses a UTC day (its midnight) or Unix seconds. */
+/** Parses a UTC day since 1970 (its midnight) or Unix seconds. */
 const timestampParam = (name: string, description: string) =>
   z
     .string()
@@ -48,7 +48,7 @@ const timestampParam = (name: string, description: string) =>
         return z.NEVER;
       }
       const ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-      if (Number.isFinite(ms) && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
+      if (ms >= 0 && new Date(ms).toISOString().startsWith(text)) return ms / 1000;
       context.addIssue({ code: 'custom', message: `Invalid ${name}. Use YYYY-MM-DD or Unix seconds` });
       return z.NEVER;
     })
@@ -90,7 +90,7 @@ export function createEquityRoute({ cache, equity: readEquity }: Readers, rateLi
         invalid: 'Invalid max_markets',
         min: 1,
         max: MAX_POSITIONS,
-        clamp: true,
+        clamp: 'max',
       }).optional(),
       include_unrealized: flag('include_unrealized', '1: open positions count at the current price.'),
     }),
