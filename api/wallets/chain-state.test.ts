@@ -52,7 +52,7 @@ it('createChainState sends one batch and accepts its responses in any order', as
   };
   await against(node, async (url) => {
     const chain = createChainState({ url });
-    expect(await chain.deployed(['0x2', '0x1', '0x3'])).toEqual([false, true, false]);
+    expect(await chain.codesOf(['0x2', '0x1', '0x3'])).toEqual(['0x', '0x6001', '0x']);
     expect(await chain.ownersOf('0xsafe')).toEqual([owner.toLowerCase()]);
     expect(await chain.ownersOf('0xother')).toBeNull();
   });
@@ -65,7 +65,7 @@ it.each<[string, RequestListener]>([
   ['no result', (_request, response) => response.end('[{"id":0}]')],
 ])('createChainState and createProfiles reject with RetryableError on %s', async (_name, listener) => {
   await against(listener, async (url) => {
-    await expect(createChainState({ url }).deployed(['0x1'])).rejects.toThrow(RetryableError);
+    await expect(createChainState({ url }).codesOf(['0x1'])).rejects.toThrow(RetryableError);
   });
   await expect(createChainState({ url: 'http://127.0.0.1:1' }).ownersOf('0x1')).rejects.toThrow(RetryableError);
 });

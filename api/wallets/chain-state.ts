@@ -48,13 +48,13 @@ export function createChainState(options: { url: string; timeoutMs?: number }): 
     return calls.map((_call, id) => (responses as JsonRpcResponse[]).find((response) => response?.id === id) ?? {});
   };
   return {
-    async deployed(addresses) {
+    async codesOf(addresses) {
       const responses = await batch(
         addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
       );
       return responses.map(({ result }) => {
         if (typeof result !== 'string') throw new RetryableError('The node returned no result for eth_getCode');
-        return result.length > 2;
+        return result;
       });
     },
     async ownersOf(address) {

@@ -1,7 +1,7 @@
 /** Current chain state of addresses. Both methods throw RetryableError when the node is unreachable. */
 export interface ChainState {
-  /** Whether a contract exists at each address, in the order of the addresses. */
-  deployed(addresses: readonly string[]): Promise<readonly boolean[]>;
+  /** Code of the contract at each address, in the order of the addresses; `0x` without one. */
+  codesOf(addresses: readonly string[]): Promise<readonly string[]>;
   /** Owners of a Safe, lower case; null for an address that is not a Safe. */
   ownersOf(address: string): Promise<readonly string[] | null>;
 }

@@ -45,12 +45,20 @@ export interface ResolveDeps {
   readonly profiles: Profiles | null;
 }
 
+/** Code by address of a deployed wallet; without a node it is empty. */
+type Deployed = ReadonlyMap<string, string>;
+
+/** Whether the venue's factories create the wallet for the key. */
+const isWalletOf = (key: string, wallet: string): boolean => Object.values<string>(walletsOf(key)).includes(wallet);
+
+/** The key that the code of a deposit wallet ends with; null for another contract. */
+function keyOfDepositWallet(address: string, code: string): string | null {
+  const key = tryParseAddress(`0x${code.slice(-40)}`);
+  return key !== null && isWalletOf(key, address) ? key : null;
+}
+
 /** All wallets of a key; null if no wallet is deployed and no name refers to one. `named`: the wallet of the requested name. */
-function walletsOfOwner(
-  eoa: string,
-  deployed: ReadonlySet<string>,
-  named: string | null,
-): Omit<Resolved, 'username'> | null {
+function walletsOfOwner(eoa: string, deployed: Deployed, named: string | null): Omit<Resolved, 'username'> | null {
   const addresses = walletsOf(eoa);
   const existing = preference.filter((kind) => deployed.has(addresses[kind]));
   const byName = preference.find((kind) => addresses[kind] === named);
@@ -79,14 +87,15 @@ function walletsOfOwner(
 export function createResolver(deps: ResolveDeps): (query: string) => Promise<Resolved | null> {
   const { tables, chain, profiles } = deps;
 
-  const activeAmong = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+  const activeAmong = async (addresses: readonly string[]): Promise<Deployed> => {
     const rows = await tables.rows<{ wallet: string }>(seenWalletsSql(addresses));
-    return new Set(rows.map((row) => row.wallet));
+    return new Map(rows.map((row) => [row.wallet, '']));
   };
-  const deployed = async (addresses: readonly string[]): Promise<ReadonlySet<string>> => {
+  const deployed = async (addresses: readonly string[]): Promise<Deployed> => {
     if (chain === null) return activeAmong(addresses);
-    const exists = await chain.deployed(addresses);
-    return new Set(addresses.filter((_address, index) => exists[index] === true));
+    const codes = await chain.codesOf(addresses);
+    const pairs = addresses.map((address, index) => [address, codes[index] ?? ''] as const);
+    return new Map(pairs.filter(([, code]) => code.length > 2));
   };
 
   const ofAddress = async (address: string, named: string | null): Promise<Omit<Resolved, 'username'> | null> => {
@@ -94,16 +103,19 @@ export function createResolver(deps: ResolveDeps): (query: string) => Promise<Re
     const existing = await deployed([address, ...candidates]);
     const asOwner = walletsOfOwner(address, existing, named);
     if (asOwner !== null) return asOwner;
-    const owners = chain === null || !existing.has(address) ? null : await chain.ownersOf(address);
-    const [owner] = owners ?? [];
-    if (owner !== undefined) {
+    const code = existing.get(address) ?? '';
+    const key = keyOfDepositWallet(address, code);
+    const owners = chain === null || key !== null || code === '' ? [] : ((await chain.ownersOf(address)) ?? []);
+    const owner = key ?? (owners.length === 1 ? (owners[0] as string) : null);
+    // Anyone can put an owner into a Safe of their own.
+    if (owner !== null && isWalletOf(owner, address)) {
       const all = walletsOfOwner(owner, await deployed(Object.values(walletsOf(owner))), named);
       if (all !== null) return all;
     }
     const exists =
       existing.has(address) || named === address || (chain !== null && (await activeAmong([address])).has(address));
     if (!exists) return null;
-    const isSafe = owner !== undefined;
+    const isSafe = owners.length > 0;
     const isContract = chain === null ? null : existing.has(address);
     return {
       safe: address,

@@ -40,7 +40,7 @@ const BEACON_CODE_SEGMENTS = [
 
 /**
  * Addresses of the wallets that the venue's factories create for a key on Polygon, deployed or not. The salt of the proxy is the packed address,
- * that of the Safe the ABI-encoded address. The salt of a deposit wallet is its arguments (factory, key), which its code also contains: Solady's
+ * that of the Safe the ABI-encoded address. The salt of a deposit wallet is its arguments (factory, key), with which its code also ends: Solady's
  * ERC-1967 proxy, earlier with the implementation, now with a beacon. Throws RangeError when `owner` is no address.
  */
 export function walletsOf(owner: string): Readonly<Record<WalletKind, Address>> {

@@ -9,20 +9,34 @@ import { alice, bob, carol, fills, insertVenue, rain, snow, snowNo, snowYes, T, 
 let api: ApiHarness;
 let key: string;
 /** Keys, and the responses of the test node and catalogue for them. */
-const [modern, older, safeOnly, newcomer, bare] = [1, 2, 3, 4, 5].map((n) => `0x${String(n).repeat(40)}`) as [
+const ofDigit = (digit: number | string) => `0x${String(digit).repeat(40)}`;
+const [modern, older, safeOnly, newcomer, bare] = [1, 2, 3, 4, 5].map(ofDigit) as [
   string,
   string,
   string,
   string,
   string,
 ];
-const contracts = new Set([
-  walletsOf(modern).deposit_beacon,
-  walletsOf(modern).safe,
-  walletsOf(older).deposit_uups,
-  walletsOf(safeOnly).safe,
-  walletsOf(safeOnly).proxy,
-  alice,
+const [impostor, sharedSafe, takenSafe] = [6, 7, 8].map(ofDigit) as [string, string, string];
+const DEPOSIT_FACTORY = '00000000000fb5c9adea0298d729a0cb3823cc07';
+/** Code of a deposit wallet: its proxy, then its arguments (factory, key) as two words. */
+const depositCode = (key: string) => `0x363d3d37${'0'.repeat(24)}${DEPOSIT_FACTORY}${'0'.repeat(24)}${key.slice(2)}`;
+const contracts = new Map<string, string>([
+  [walletsOf(modern).deposit_beacon, depositCode(modern)],
+  [walletsOf(modern).safe, '0x6080'],
+  [walletsOf(older).deposit_uups, depositCode(older)],
+  [walletsOf(safeOnly).safe, '0x6080'],
+  [walletsOf(safeOnly).proxy, '0x6080'],
+  [alice, '0x6080'],
+  // Its code claims another's key.
+  [impostor, depositCode(modern)],
+  [sharedSafe, '0x6080'],
+  [takenSafe, '0x6080'],
+]);
+const safeOwners = new Map<string, readonly string[]>([
+  [walletsOf(safeOnly).safe, [safeOnly]],
+  [sharedSafe, [modern, safeOnly]],
+  [takenSafe, [modern]],
 ]);
 const names = new Map<string, string>([
   [walletsOf(modern).deposit_beacon, 'QuietFox'],
@@ -34,12 +48,12 @@ beforeAll(async () => {
   api = await startApi({
     nowMs: (T + 100) * 1000,
     chainState: {
-      async deployed(addresses) {
+      async codesOf(addresses) {
         node.requests += 1;
         if (node.isUnreachable) throw new RetryableError('unreachable');
-        return addresses.map((address) => contracts.has(address as `0x${string}`));
+        return addresses.map((address) => contracts.get(address) ?? '0x');
       },
-      ownersOf: async (address) => (address === walletsOf(safeOnly).safe ? [safeOnly] : null),
+      ownersOf: async (address) => safeOwners.get(address) ?? null,
     },
     profiles: {
       nameOf: async (wallet) => names.get(wallet) ?? null,
@@ -243,17 +257,33 @@ describe('/v1/resolve', () => {
         { address: wallets.safe, wallet_type: 'safe', deployed: true, current: false },
       ],
     };
-    expect(await get(`resolve/${modern}`)).toEqual(person);
-    // The owner key of a deposit wallet is unknown.
-    expect(await get('resolve/quietfox')).toMatchObject({
-      safe: wallets.deposit_beacon,
-      username: 'QuietFox',
-      eoa: null,
-    });
-    expect(await get(`resolve/${older}`)).toMatchObject({
-      safe: walletsOf(older).deposit_uups,
-      type: 'deposit_wallet',
+    for (const query of [modern, 'quietfox', wallets.deposit_beacon])
+      expect(await get(`resolve/${query}`)).toEqual(person);
+    for (const query of [older, walletsOf(older).deposit_uups])
+      expect(await get(`resolve/${query}`)).toMatchObject({
+        safe: walletsOf(older).deposit_uups,
+        eoa: older,
+        type: 'deposit_wallet',
+        wallets: { deposit_wallet: walletsOf(older).deposit_uups },
+        username: null,
+      });
+  });
+
+  it("a contract whose code ends with another's key is itself, without an owner", async () => {
+    expect(await get(`resolve/${impostor}`)).toMatchObject({ safe: impostor, eoa: null, username: null, type: null });
+  });
+
+  it.each([
+    ['with several owners is itself, without an owner key', sharedSafe, null],
+    ['that was not created for its only owner is itself, with that owner key', takenSafe, modern],
+  ])('a Safe %s', async (_name, safe, eoa) => {
+    expect(await get(`resolve/${safe}`)).toEqual({
+      safe,
+      eoa,
       username: null,
+      type: 'safe',
+      wallets: { deposit_wallet: null, safe, proxy_wallet: null },
+      wallet_details: [{ address: safe, wallet_type: 'safe', deployed: true, current: true }],
     });
   });
 

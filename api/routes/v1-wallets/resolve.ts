@@ -14,7 +14,7 @@ const walletType = z.enum(['deposit_wallet', 'safe', 'proxy']).nullable();
 const address = z.string().nullable();
 const resolvedSchema = z.object({
   safe: z.string().meta({ description: 'The trading wallet, of any type.' }),
-  eoa: address.meta({ description: 'Owner key of the wallet; null if unknown.' }),
+  eoa: address.meta({ description: 'Owner key of the wallet; null if unknown, or if a Safe has several.' }),
   username: z.string().nullable(),
   type: walletType.meta({ description: 'Type of `safe`; null if it cannot be verified.' }),
   wallets: z
