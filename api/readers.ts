@@ -13,6 +13,7 @@ import { createHourlyClosesReader } from './pnl-series/hourly-closes.js';
 import { createPnlSeriesReader } from './pnl-series/series.js';
 import { createComboReader } from './positions/combos.js';
 import { type EquityFilter, readEquity } from './positions/equity.js';
+import { createEventMarketReader } from './positions/event-markets.js';
 import { createOutcomeMetadataLookup } from './positions/outcomes.js';
 import { createPriceLookup } from './positions/prices.js';
 import { createPositionReader } from './positions/reader.js';
@@ -37,6 +38,7 @@ export function createReaders(deps: {
   const outcomesOf = createOutcomeMetadataLookup(metadata);
   const taggedTokens = createTaggedTokens(metadata);
   const prices = createPriceLookup({ ...deps, changes });
+  const conditionsOf = createConditionLookup({ tables: deps.tables, metadata });
   const hourlyCloses = createHourlyClosesReader({ ...deps, changes });
   const currentPnl = createCurrentPnlReader({ ...deps, prices });
   const pnl = createPnlReader(deps);
@@ -47,7 +49,7 @@ export function createReaders(deps: {
     metadata,
     fills: createFillReader({ ...deps, taggedTokens }),
     walletEvents: createWalletEventReader(deps),
-    conditionsOf: createConditionLookup({ tables: deps.tables, metadata }),
+    conditionsOf,
     pnl,
     positions,
     combos: createComboReader({ ...deps, positions }),
@@ -57,6 +59,7 @@ export function createReaders(deps: {
     walletPositionPages: createWalletPositionPages({ ...deps, prices, outcomesOf }),
     /** Prices by token. */
     prices,
+    eventMarkets: createEventMarketReader({ tables: deps.tables, conditionsOf, prices }),
     hourlyCloses,
     pnlSeries: createPnlSeriesReader({ ...deps, metadata, hourlyCloses, currentPnl }),
     /** The equity curve of a wallet. */

@@ -9,23 +9,23 @@ it('outcomePricesOf returns the current price of each outcome, or the catalogue 
   };
   const prices = async (ids: readonly string[]) => new Map(ids.map((id) => [id, known[id] ?? unpriced]));
   const found = await outcomePricesOf(prices, [
-    { condition_id: '0xa', tokens: ['1', '2'], outcome_prices: ['0.5', '0.50'] },
-    { condition_id: '0xb', tokens: [], outcome_prices: ['0.1'] },
+    { tokens: ['1', '2'], outcome_prices: ['0.5', '0.50'] },
+    { tokens: [], outcome_prices: ['0.1'] },
   ]);
-  expect(found.get('0xa')).toEqual({
-    texts: ['0.03', '0.50'],
-    sources: ['last_fill', null],
-    updatedAtS: [77, null],
-  });
-  expect(found.get('0xb')).toEqual({ texts: ['0.1'], sources: [null], updatedAtS: [null] });
+  expect(found).toEqual([
+    { texts: ['0.03', '0.50'], sources: ['last_fill', null], updatedAtS: [77, null] },
+    { texts: ['0.1'], sources: [null], updatedAtS: [null] },
+  ]);
 });
 
 it('outcomePricesOf lists every outcome as soon as one has a price, also if the catalogue states none', async () => {
   const prices = async () => new Map<string, Price>([['1', { usd: 400_000n, source: 'last_fill', updatedAtS: 7 }]]);
   const found = await outcomePricesOf(prices, [
-    { condition_id: '0xa', tokens: ['1', '2'], outcome_prices: [] },
-    { condition_id: '0xb', tokens: ['3', '4'], outcome_prices: [] },
+    { tokens: ['1', '2'], outcome_prices: [] },
+    { tokens: ['3', '4'], outcome_prices: [] },
   ]);
-  expect(found.get('0xa')).toEqual({ texts: ['0.4', '0'], sources: ['last_fill', null], updatedAtS: [7, null] });
-  expect(found.get('0xb')).toEqual({ texts: [], sources: [], updatedAtS: [] });
+  expect(found).toEqual([
+    { texts: ['0.4', '0'], sources: ['last_fill', null], updatedAtS: [7, null] },
+    { texts: [], sources: [], updatedAtS: [] },
+  ]);
 });

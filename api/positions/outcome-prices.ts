@@ -5,7 +5,6 @@ import { type Price, unpriced } from './position.js';
 import { priceSource, priceSourceOf } from './price-fields.js';
 
 interface Market {
-  readonly condition_id: string;
   /** In outcome order. */
   readonly tokens: readonly string[];
   /** Prices from the catalogue. */
@@ -21,31 +20,26 @@ export interface OutcomePrices {
   readonly updatedAtS: readonly (number | null)[];
 }
 
-/** Current prices of the outcomes of markets, by condition id. */
+/** Current prices of the outcomes of markets, in the order of the markets. */
 export async function outcomePricesOf(
   prices: Lookup<Price>,
   markets: readonly Market[],
-): Promise<ReadonlyMap<string, OutcomePrices>> {
+): Promise<readonly OutcomePrices[]> {
   const priceOf = await prices(markets.flatMap(({ tokens }) => tokens));
-  return new Map(
-    markets.map(({ condition_id, tokens, outcome_prices }) => {
-      const found = tokens.map((token) => priceOf.get(token) ?? unpriced);
-      // Without any price the list is empty, as the catalogue's own is.
-      const isPriced = outcome_prices.length > 0 || found.some(({ usd }) => usd !== null);
-      const outcomes = isPriced ? Math.max(tokens.length, outcome_prices.length) : 0;
-      const listed = Array.from({ length: outcomes }, (_, index) => found[index] ?? unpriced);
-      return [
-        condition_id,
-        {
-          texts: listed.map(({ usd }, index) =>
-            usd === null ? (outcome_prices[index] ?? '0') : String(moneyToNumber(usd)),
-          ),
-          sources: listed.map(priceSourceOf),
-          updatedAtS: listed.map(({ updatedAtS }) => updatedAtS),
-        },
-      ];
-    }),
-  );
+  return markets.map(({ tokens, outcome_prices }) => {
+    const found = tokens.map((token) => priceOf.get(token) ?? unpriced);
+    // Without any price the list is empty, as the catalogue's own is.
+    const isPriced = outcome_prices.length > 0 || found.some(({ usd }) => usd !== null);
+    const outcomes = isPriced ? Math.max(tokens.length, outcome_prices.length) : 0;
+    const listed = Array.from({ length: outcomes }, (_, index) => found[index] ?? unpriced);
+    return {
+      texts: listed.map(({ usd }, index) =>
+        usd === null ? (outcome_prices[index] ?? '0') : String(moneyToNumber(usd)),
+      ),
+      sources: listed.map(priceSourceOf),
+      updatedAtS: listed.map(({ updatedAtS }) => updatedAtS),
+    };
+  });
 }
 
 /** Description of a field with current prices. */
@@ -63,12 +57,12 @@ export const outcomePriceFields = {
 };
 
 /** Whether the market is settled on chain, which the catalogue may not know yet. */
-export const isSettled = (prices: OutcomePrices | undefined): boolean =>
-  prices !== undefined && prices.sources.length > 0 && prices.sources.every((source) => source === 'settlement');
+export const isSettled = ({ sources }: OutcomePrices): boolean =>
+  sources.length > 0 && sources.every((source) => source === 'settlement');
 
 /** The response fields, with `outcomePrices` as text. */
-export const outcomePricesFrom = (prices: OutcomePrices | undefined) => ({
-  outcomePrices: [...(prices?.texts ?? [])],
-  priceSources: [...(prices?.sources ?? [])],
-  pricesUpdatedAt: [...(prices?.updatedAtS ?? [])],
+export const outcomePricesFrom = ({ texts, sources, updatedAtS }: OutcomePrices) => ({
+  outcomePrices: [...texts],
+  priceSources: [...sources],
+  pricesUpdatedAt: [...updatedAtS],
 });

@@ -1,21 +1,18 @@
-import type { EventMarketRow, EventRow } from '../../catalog/events.sql.js';
-import { isSettled, type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
+import type { EventRow } from '../../catalog/events.sql.js';
+import type { EventMarket } from '../../positions/event-markets.js';
+import { type OutcomePrices, outcomePricesFrom } from '../../positions/outcome-prices.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
 import { boolFrom, isoFrom } from '../../tables/values.js';
 import type { SeriesRow } from './catalog.sql.js';
 
-const numericPrices = (prices: OutcomePrices | undefined) => {
+const numericPrices = (prices: OutcomePrices) => {
   const { outcomePrices, ...rest } = outcomePricesFrom(prices);
   return { outcomePrices: outcomePrices.map(Number), ...rest };
 };
 
 /** Serializes an event of /v1/crypto/markets with its markets; prices are numbers. */
-export function periodicEvent(
-  event: EventRow,
-  markets: readonly EventMarketRow[],
-  prices: ReadonlyMap<string, OutcomePrices>,
-) {
+export function periodicEvent(event: EventRow, markets: readonly EventMarket[]) {
   return {
     id: numericId(event.id),
     slug: event.slug,
@@ -33,24 +30,24 @@ export function periodicEvent(
       question: market.question,
       conditionId: market.condition_id,
       outcomes: [...market.outcomes],
-      ...numericPrices(prices.get(market.condition_id)),
+      ...numericPrices(market.prices),
       volume: market.volume,
       liquidity: market.liquidity,
       active: boolFrom(market.active),
-      closed: boolFrom(market.closed) || isSettled(prices.get(market.condition_id)),
+      closed: market.closed,
       groupItemTitle: market.group_item_title ?? '',
     })),
   };
 }
 
 /** Serializes an entry of /v1/crypto/active from the window's event, or from its market without one. `outcomes` is JSON text. */
-export function activeEntry(market: EventMarketRow, event: EventRow | undefined, prices: OutcomePrices | undefined) {
+export function activeEntry(market: EventMarket, event: EventRow | undefined) {
   return {
     id: numericId(event?.id ?? market.event_id ?? market.id),
     slug: market.slug,
     title: event?.title ?? market.event_title ?? market.question,
     active: boolFrom(event?.active ?? market.active),
-    closed: boolFrom(event?.closed ?? market.closed) || isSettled(prices),
+    closed: market.closed || (event !== undefined && boolFrom(event.closed)),
     startDate: isoFrom(event?.start_ms ?? market.start_ms),
     endDate: isoFrom(event?.end_ms ?? market.end_ms),
     markets: [
@@ -58,10 +55,10 @@ export function activeEntry(market: EventMarketRow, event: EventRow | undefined,
         question: market.question,
         conditionId: market.condition_id,
         outcomes: `[${market.outcomes.map((outcome) => JSON.stringify(outcome)).join(', ')}]`,
-        ...numericPrices(prices),
+        ...numericPrices(market.prices),
         tokenId: market.tokens[0] ?? '',
         active: boolFrom(market.active),
-        closed: boolFrom(market.closed) || isSettled(prices),
+        closed: market.closed,
       },
     ],
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type EventMarketRow, type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
+import { type EventRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesOf } from '../../positions/outcome-prices.js';
+import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields } from '../../positions/outcome-prices.js';
 import type { Readers } from '../../readers.js';
 import { v1Route } from '../v1-route.js';
 import { activeEntry, periodicEvent, seriesEntry } from './catalog.serialize.js';
@@ -82,7 +82,7 @@ const series = z.object({
 const exampleCondition = `0x5c${'0'.repeat(61)}1`;
 
 /** GET crypto markets: periodic markets, current 5-minute markets, series. */
-export function createCatalogRoutes({ tables, cache, prices: pricesOf }: Readers): readonly Route[] {
+export function createCatalogRoutes({ tables, cache, eventMarkets }: Readers): readonly Route[] {
   const common = { ...v1Route, tag: 'Crypto' } as const;
 
   const markets = defineRoute({
@@ -132,14 +132,11 @@ export function createCatalogRoutes({ tables, cache, prices: pricesOf }: Readers
     async handler() {
       const cached = await cache.get('crypto-markets', MARKETS_CACHE_S * 1000, async () => {
         const events = await tables.rows<EventRow>(periodicEventsSql(coinSlugPattern, MAX_EVENTS));
-        const rows =
-          events.length === 0 ? [] : await tables.rows<EventMarketRow>(marketsOfEventsSql(events.map((row) => row.id)));
-        const prices = await outcomePricesOf(pricesOf, rows);
+        const rows = events.length === 0 ? [] : await eventMarkets(marketsOfEventsSql(events.map((row) => row.id)));
         return events.map((row) =>
           periodicEvent(
             row,
             rows.filter((entry) => entry.event_id === row.id),
-            prices,
           ),
         );
       });
@@ -193,20 +190,12 @@ export function createCatalogRoutes({ tables, cache, prices: pricesOf }: Readers
         const slugs = windowSlugs(windowStart);
         const [events, rows] = await Promise.all([
           tables.rows<EventRow>(eventsBySlugSql(slugs)),
-          tables.rows<EventMarketRow>(marketsBySlugSql(slugs)),
+          eventMarkets(marketsBySlugSql(slugs)),
         ]);
-        const prices = await outcomePricesOf(pricesOf, rows);
         return slugs.flatMap((slug) => {
           const row = rows.find((candidate) => candidate.slug === slug);
-          return row === undefined
-            ? []
-            : [
-                activeEntry(
-                  row,
-                  events.find((candidate) => candidate.slug === slug),
-                  prices.get(row.condition_id),
-                ),
-              ];
+          const event = events.find((candidate) => candidate.slug === slug);
+          return row === undefined ? [] : [activeEntry(row, event)];
         });
       });
       // HTTP caches keep a response at most until its window ends.

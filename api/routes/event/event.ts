@@ -1,16 +1,10 @@
 import { z } from 'zod';
-import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
+import { marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
 import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
-import {
-  CURRENT_PRICES_DESCRIPTION,
-  isSettled,
-  type OutcomePrices,
-  outcomePriceFields,
-  outcomePricesFrom,
-  outcomePricesOf,
-} from '../../positions/outcome-prices.js';
+import type { EventMarket } from '../../positions/event-markets.js';
+import { CURRENT_PRICES_DESCRIPTION, outcomePriceFields, outcomePricesFrom } from '../../positions/outcome-prices.js';
 import type { Readers } from '../../readers.js';
 import { numericId } from '../../tables/catalog-id.js';
 import { inEventOrder } from '../../tables/event-order.js';
@@ -46,7 +40,7 @@ const event = z.object({
   image: z.string().nullable(),
   icon: z.string().nullable(),
   active: z.boolean(),
-  closed: z.boolean(),
+  closed: z.boolean().meta({ description: 'Whether all its markets are closed, or the catalogue marks it as closed.' }),
   volume: z.number(),
   volume24hr: z.number(),
   liquidity: z.number(),
@@ -62,9 +56,8 @@ const event = z.object({
 /** Builds the event detail from its rows. Markets are in the order of the event. */
 function eventDetail(
   row: EventDetailRow,
-  markets: readonly EventMarketRow[],
+  markets: readonly EventMarket[],
   series: EventSeriesRow | undefined,
-  prices: ReadonlyMap<string, OutcomePrices>,
 ): z.input<typeof event> {
   return {
     id: numericId(row.id),
@@ -74,7 +67,7 @@ function eventDetail(
     image: row.image,
     icon: row.icon,
     active: boolFrom(row.active),
-    closed: boolFrom(row.closed),
+    closed: boolFrom(row.closed) || (markets.length > 0 && markets.every(({ closed }) => closed)),
     volume: row.volume,
     volume24hr: row.volume_24h,
     liquidity: row.liquidity,
@@ -85,11 +78,11 @@ function eventDetail(
       question: entry.question,
       conditionId: entry.condition_id,
       outcomes: [...entry.outcomes],
-      ...outcomePricesFrom(prices.get(entry.condition_id)),
+      ...outcomePricesFrom(entry.prices),
       volume: entry.volume,
       liquidity: entry.liquidity,
       active: boolFrom(entry.active),
-      closed: boolFrom(entry.closed) || isSettled(prices.get(entry.condition_id)),
+      closed: entry.closed,
       groupItemTitle: entry.group_item_title ?? '',
       tokenId: entry.tokens[0] ?? '',
     })),
@@ -103,16 +96,16 @@ function eventDetail(
 }
 
 /** GET /v1/event/{slug}: an event with its markets. */
-export function createEventRoute({ tables, cache, prices }: Readers): Route {
+export function createEventRoute({ tables, cache, eventMarkets }: Readers): Route {
   const load = async (slug: string) => {
     const [row] = await tables.rows<EventDetailRow>(eventSql(slug));
     if (row === undefined) return null;
     const named = row.series_id !== null || row.series_slug !== null;
     const [markets, series] = await Promise.all([
-      tables.rows<EventMarketRow>(marketsOfEventsSql([row.id])),
+      eventMarkets(marketsOfEventsSql([row.id])),
       named ? tables.rows<EventSeriesRow>(eventSeriesSql({ id: row.series_id, slug: row.series_slug })) : [],
     ]);
-    return eventDetail(row, markets, series[0], await outcomePricesOf(prices, markets));
+    return eventDetail(row, markets, series[0]);
   };
   return defineRoute({
     ...v1Route,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { type EventMarketRow, marketsOfEventsSql } from '../../catalog/events.sql.js';
+import { marketsOfEventsSql } from '../../catalog/events.sql.js';
 import { integerParam, requiredText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
 import { MAX_WORDS, wordsOf } from '../../http/search-words.js';
-import { CURRENT_PRICES_DESCRIPTION, type OutcomePrices, outcomePricesOf } from '../../positions/outcome-prices.js';
+import type { EventMarket } from '../../positions/event-markets.js';
+import { CURRENT_PRICES_DESCRIPTION } from '../../positions/outcome-prices.js';
 import { priceSource } from '../../positions/price-fields.js';
 import type { Readers } from '../../readers.js';
 import { numericId } from '../../tables/catalog-id.js';
@@ -22,7 +23,9 @@ const market = z.object({
   price: z.number().meta({ description: `Price of the first outcome, USD per share. ${CURRENT_PRICES_DESCRIPTION}` }),
   priceSource,
   priceUpdatedAt: z.int().nullable().meta({ description: 'Unix seconds.' }),
-  active: z.boolean(),
+  active: z
+    .boolean()
+    .meta({ description: 'Whether the catalogue marks it as active, and it is not closed or settled.' }),
 });
 const event = z.object({
   id: z.string().meta({ description: 'A number, as text.' }),
@@ -38,24 +41,23 @@ const numberOf = (text: string | undefined): number => {
   return Number.isFinite(price) ? price : 0;
 };
 
-const marketFrom = (row: EventMarketRow, prices: OutcomePrices | undefined): z.input<typeof market> => ({
+const marketFrom = ({ prices, ...row }: EventMarket): z.input<typeof market> => ({
   question: row.question,
   groupItemTitle: row.group_item_title ?? '',
   conditionId: row.condition_id,
   tokenId: row.tokens[0] ?? '',
-  price: numberOf(prices?.texts[0]),
-  priceSource: prices?.sources[0] ?? null,
-  priceUpdatedAt: prices?.updatedAtS[0] ?? null,
-  active: boolFrom(row.active) && !boolFrom(row.closed),
+  price: numberOf(prices.texts[0]),
+  priceSource: prices.sources[0] ?? null,
+  priceUpdatedAt: prices.updatedAtS[0] ?? null,
+  active: boolFrom(row.active) && !row.closed,
 });
 
 /** GET /v1/events/search: events by words of their title or slug. */
-export function createEventSearchRoute({ tables, cache, prices: pricesOf }: Readers): Route {
+export function createEventSearchRoute({ tables, cache, eventMarkets }: Readers): Route {
   const load = async (words: readonly string[], limit: number): Promise<z.input<typeof event>[]> => {
     const events = await tables.rows<FoundEventRow>(searchEventsSql(words, limit));
     const ids = events.map((row) => row.id);
-    const markets = ids.length === 0 ? [] : await tables.rows<EventMarketRow>(marketsOfEventsSql(ids));
-    const prices = await outcomePricesOf(pricesOf, markets);
+    const markets = ids.length === 0 ? [] : await eventMarkets(marketsOfEventsSql(ids));
     return events.map((row) => ({
       id: numericId(row.id),
       slug: row.slug,
@@ -65,7 +67,7 @@ export function createEventSearchRoute({ tables, cache, prices: pricesOf }: Read
       markets: inEventOrder(
         markets.filter((one) => one.event_id === row.id),
         row.market_condition_ids,
-      ).map((one) => marketFrom(one, prices.get(one.condition_id))),
+      ).map(marketFrom),
     }));
   };
   return defineRoute({
