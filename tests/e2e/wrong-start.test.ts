@@ -28,6 +28,8 @@ it.each([
   [{ LOG_URL: 'foo://bar' }, 'LOG_URL', 'expected lmdb:<directory> or kafka://host:port'],
   [{ RECORDED_DIR: '/nope' }, 'RECORDED_DIR', '/nope has no recorded input (manifest.json)'],
   [{ ODDSTREAM_HOST: '203.0.113.7' }, 'ODDSTREAM_HOST', 'is not an address of this machine; use 0.0.0.0, :: or one of'],
+  [{ ADMIN_PORT_API: '0' }, 'ADMIN_PORT_API', 'port 0 (api) is not from 1 to 65535'],
+  [{ API_PORT: '8081' }, 'API_PORT', 'port 8081 is that of api and of stream-gateway; set API_PORT or GATEWAY_PORT'],
 ])(
   'a start with %j ends before any process starts, with a sentence that names the variable',
   async (env, variable, sentence) => {
