@@ -14,7 +14,17 @@ import type { CatalogRow, CatalogSource, CatalogUpdate } from './source.js';
 const tag = (id: string, label: unknown): CatalogRow =>
   ({ kind: 'catalog_tag', value: { id, slug: id, label } }) as CatalogRow;
 
-function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['mode'] = 'recorded') {
+function run(
+  load: CatalogUpdate[],
+  live: CatalogUpdate[],
+  mode: CatalogSource['mode'] = 'recorded',
+  end: Promise<void> = Promise.resolve(),
+) {
+  let onPlayed: () => void = () => undefined;
+  /** Resolves when every update was applied. */
+  const playing = new Promise<void>((resolve) => {
+    onPlayed = resolve;
+  });
   const log = createMemoryLog({ topics: topicsOnOneMachine });
   const facts: Partial<SourceState> = {};
   const phases: unknown[] = [];
@@ -30,8 +40,11 @@ function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['
     },
     async *live() {
       yield* live;
+      onPlayed();
+      await end;
     },
   };
+  const metrics = createMetrics({ process: 'test', defaults: false });
   const done = runCatalog({
     source,
     log,
@@ -50,13 +63,13 @@ function run(load: CatalogUpdate[], live: CatalogUpdate[], mode: CatalogSource['
       updateDeferred: (change) => void Object.assign(facts, change),
       flush: async () => undefined,
     },
-    metrics: createMetrics({ process: 'test', defaults: false }),
+    metrics,
     counts: createHydrationCounts(),
     logger: silentLogger(),
     signal: new AbortController().signal,
     nowMs: () => 77,
   });
-  return { log, facts, phases, letters, done };
+  return { log, facts, phases, letters, metrics, playing, done };
 }
 
 describe('runCatalog', () => {
@@ -86,6 +99,24 @@ describe('runCatalog', () => {
         payload: '{"id":"2","slug":"2","label":5}',
       }),
     ]);
+  });
+
+  it('has no time of the last delivery once a recording has ended', async () => {
+    const lastDelivery = async ({ metrics }: ReturnType<typeof run>) =>
+      (await metrics.registry.getSingleMetric('oddstream_catalog_last_delivery_ms')?.get())?.values.map(
+        ({ value }) => value,
+      );
+    const rows: CatalogUpdate = { type: 'rows', rows: [tag('1', 'a')] };
+    let end: () => void = () => undefined;
+    const open = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const running = run([rows], [rows], 'recorded', open);
+    await running.playing;
+    expect(await lastDelivery(running)).toEqual([77]);
+    end();
+    await running.done;
+    expect(await lastDelivery(running)).toEqual([]);
   });
 
   it('rejects with RetryableError when a live source ends', async () => {

@@ -122,6 +122,8 @@ export async function runCatalog(deps: {
   const either = AbortSignal.any([signal, stop.signal]);
   const increments = async () => {
     for await (const update of source.live(either)) await applyUpdate(update);
+    // A recording that has ended has no age.
+    if (!either.aborted) lastDelivery.remove({});
     if (!either.aborted && source.mode === 'live') throw new RetryableError('The catalog source ended unexpectedly');
   };
   const loops = [increments(), onDemandMarkets?.run(either)];
