@@ -71,6 +71,22 @@ describe('the admin server', () => {
     expect((await verdicts()).sort()).toEqual(['answered 1', 'stream 1']);
   });
 
+  it('tells checks that load from those that fail', async () => {
+    let checks: Readiness['checks'] = {
+      history: { ok: false, loading: true },
+      chain: { ok: false, detail: 'not connected' },
+      log: { ok: true },
+    };
+    const { get } = await serve(() => ({ ready: false, checks }));
+    const loading = async () =>
+      [...(await get('/metrics')).text.matchAll(/^oddstream_ready_check_loading\{check="(\w+)".*\} (\d)$/gm)].map(
+        (match) => `${match[1]} ${match[2]}`,
+      );
+    expect((await loading()).sort()).toEqual(['chain 0', 'history 1', 'log 0']);
+    checks = { history: { ok: false, detail: 'the tables are away' }, log: { ok: true } };
+    expect((await loading()).sort()).toEqual(['history 0', 'log 0']);
+  });
+
   /** fetch sets Host and Sec-Fetch-* itself. */
   const statusOf = (port: number, headers: Record<string, string>, options: { method?: string; path?: string } = {}) =>
     new Promise<number | undefined>((resolve, reject) => {

@@ -29,7 +29,8 @@ export interface AdminServer {
 /**
  * The admin port of a process: `/healthz` (alive), `/readyz` (caught up; 503 with the failing checks), `/metrics` (Prometheus). It requires no
  * key, so requests of web pages are rejected with 403: those for a host name outside of `allowedHosts` and those of other origins.
- * Every scrape also runs the checks: `oddstream_ready_check{check}` is 1 for those that pass. Port 0 selects a free port.
+ * Every scrape also runs the checks: `oddstream_ready_check{check}` is 1 for those that pass, `oddstream_ready_check_loading{check}` for those that
+ * only load. Port 0 selects a free port.
  */
 export async function startAdminServer(options: {
   host: string;
@@ -40,6 +41,9 @@ export async function startAdminServer(options: {
   allowedHosts: readonly string[];
 }): Promise<AdminServer> {
   const verdicts = options.metrics.gauge('ready_check', 'Checks of /readyz: 1 passes, 0 fails', ['check']);
+  const loading = options.metrics.gauge('ready_check_loading', 'Checks of /readyz that load: 1, all others 0', [
+    'check',
+  ]);
   const rejected = options.metrics.counter('admin_rejected_total', 'Rejected on the admin port, by what was wrong', [
     'reason',
   ]);
@@ -55,10 +59,13 @@ export async function startAdminServer(options: {
     verdicts.set({ check: 'answered' }, typeof state === 'string' ? 0 : 1);
     for (const check of Object.keys(checks)) known.add(check);
     for (const check of known) {
-      if (typeof state === 'string' || check in checks) verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
-      else {
+      if (typeof state === 'string' || check in checks) {
+        verdicts.set({ check }, checks[check]?.ok === true ? 1 : 0);
+        loading.set({ check }, checks[check]?.ok === false && checks[check].loading === true ? 1 : 0);
+      } else {
         // The check has ended, for example when its task moved to another process.
         verdicts.remove({ check });
+        loading.remove({ check });
         known.delete(check);
       }
     }

@@ -327,6 +327,20 @@ describe('metrics', () => {
     }
   });
 
+  it('of readiness raise no page while a check loads, unless it is the start of the process', () => {
+    const { groups } = parse(read('prometheus/alerts.yml')) as {
+      groups: { rules: { alert: string; expr: string; labels: { severity: string } }[] }[];
+    };
+    const ofReadiness = groups
+      .flatMap(({ rules }) => rules)
+      .filter(({ expr, labels }) => /oddstream_ready_check\b/.test(expr) && labels.severity === 'page');
+    expect(ofReadiness.map(({ alert }) => alert)).toEqual(['NotReady']);
+    // Each series by itself, so that another instance that loads hides no failing one.
+    expect(ofReadiness[0]?.expr).toBe(
+      'min by (process, check) (oddstream_ready_check unless oddstream_ready_check_loading{check!="start"} == 1) == 0',
+    );
+  });
+
   it('are queried by expressions with balanced brackets, in separate panels', () => {
     for (const text of expressions)
       for (const pair of ['()', '[]', '{}'])
