@@ -41,6 +41,11 @@ const MAX_WAIT_MS = 55_000;
 /** Longest time in which a client must read the result. */
 const MAX_SEND_MS = 300_000;
 const MAX_ERROR_BYTES = 64 * 1024;
+/**
+ * The engine applies its setting `limit` to each operand of a set operation, and before a negative LIMIT: the rows would be wrong. The result of a statement
+ * that may be one is only bounded, by max_result_rows.
+ */
+const limitsOperands = /\b(UNION|INTERSECT|EXCEPT)\b|\b(LIMIT|OFFSET)\s*-/i;
 
 /** Runs statements over ClickHouse's HTTP interface. Values are bound by the engine: the statement is the body, nothing is added to it. */
 export function createAnalystQueries(connection: AnalystConnection, deps: { logger: Logger }): AnalystQueries {
@@ -66,8 +71,8 @@ export function createAnalystQueries(connection: AnalystConnection, deps: { logg
       ...settings,
       default_format: sqlFormats[statement.format].engineName,
       max_result_rows: String(Math.min(statement.maxRows ?? maxResultRows, maxResultRows)),
-      // Cuts the result off, except that of a UNION in some versions of the engine, which then exceeds max_result_rows.
-      ...(statement.maxRows === null ? {} : { limit: String(statement.maxRows) }),
+      // Cuts the result off.
+      ...(statement.maxRows === null || limitsOperands.test(statement.sql) ? {} : { limit: String(statement.maxRows) }),
     });
     return fetch(`${connection.url}/?${parameters}`, {
       method: 'POST',

@@ -123,10 +123,21 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     expect(((await post({ sql: view, max_rows: 1 })).body as SqlResult).data).toEqual([['2880']]);
     const rowsOfView = 'SELECT day FROM coverage ORDER BY day DESC';
     expect(((await post({ sql: rowsOfView, max_rows: 2 })).body as SqlResult).rows).toBe(2);
-    // The embedded engine limits each part of a UNION, and then rejects the whole.
+    // The engine would limit each operand of a set operation.
     const part = 'SELECT number FROM numbers(5000)';
     const union = await post({ sql: `${part} UNION ALL ${part}`, max_rows: 3 });
     expect(union.body).toMatchObject({ code: 396, error: expect.stringContaining('max_rows') });
+  });
+
+  it.each([
+    ['SELECT number FROM numbers(10) INTERSECT SELECT number + 5 FROM numbers(10) ORDER BY number', [5, 6, 7, 8, 9]],
+    ['SELECT number FROM numbers(10) EXCEPT SELECT number + 0 FROM numbers(10) ORDER BY number DESC', []],
+    ['SELECT number FROM numbers(8) except SELECT number + 2 FROM numbers(8)', [0, 1]],
+    ['SELECT intDiv(number, 4) AS n FROM numbers(10) UNION DISTINCT SELECT 9 AS n', [0, 1, 2, 9]],
+    ['SELECT number FROM numbers(100) LIMIT -2', [98, 99]],
+  ])('returns the rows of the whole operands of %s', async (sql, expected) => {
+    const { data } = (await post({ sql, max_rows: 5 })).body as SqlResult;
+    expect(data.map(([value]) => Number(value)).sort((a, b) => a - b)).toEqual(expected);
   });
 
   it('returns CSV and Parquet with all rows', async () => {
