@@ -8,8 +8,12 @@ const slug = `'${example('/v3/markets/slug/{slug}', 'slug')}'`;
 
 const newest = 'ORDER BY block_number DESC, log_index DESC\nLIMIT 100';
 const trades = (where: string): string =>
-  `SELECT traded_at, slug, outcome, maker_side, price, shares, match_usd, maker, taker, tx_hash\nFROM trades\n${where}${newest}`;
-const walletTrades = `SELECT traded_at, slug, outcome, side, price, shares, party_usd, fee_usd, is_taker, tx_hash
+  `-- A row per maker order; the response of /v3 and /v1 also has the order of each taker.
+SELECT traded_at, slug, outcome, maker_side, price, shares, match_usd, maker, taker, tx_hash\nFROM trades\n${where}${newest}`;
+/** The view is stored by day: without one it would be read whole. */
+const newestTrades = trades('WHERE day >= today() - 1\n');
+const walletTrades = `-- The orders of the wallet; the response also has the maker orders that it took.
+SELECT traded_at, slug, outcome, side, price, shares, party_usd, fee_usd, is_taker, tx_hash
 FROM trade_parties
 WHERE wallet = ${wallet}
 ${newest}`;
@@ -25,9 +29,10 @@ const market = (where: string): string =>
 const holders = (where: string): string =>
   `SELECT wallet, outcome, shares, avg_price, realized_pnl_usd\nFROM holders\nWHERE ${where}\nORDER BY shares DESC, wallet\nLIMIT 100`;
 const ownTokens = (where: string): string => `token_id IN (SELECT token_id FROM tokens WHERE ${where})`;
-const profit = `SELECT sum(realized_pnl_usd) AS realized_pnl_usd, sum(gross_profit_usd) AS gross_profit_usd, sum(gross_loss_usd) AS gross_loss_usd,
-  sum(party_usd) AS volume_usd
-FROM wallet_days
+const profit = `-- The response leaves combos out and adds unrealized profit.
+SELECT sum(p.realized_pnl_usd) AS realized_pnl_usd, sumIf(p.realized_pnl_usd, p.realized_pnl_usd > 0) AS gross_profit_usd,
+  sumIf(p.realized_pnl_usd, p.realized_pnl_usd < 0) AS gross_loss_usd, sum(p.bought_usd + p.sold_usd) AS volume_usd
+FROM positions AS p
 WHERE wallet = ${wallet}`;
 const sets = (kind: 'split' | 'merge'): string =>
   `SELECT happened_at, slug, amount, tx_hash\nFROM splits_merges\nWHERE wallet = ${wallet} AND kind = '${kind}'\n${newest}`;
@@ -35,11 +40,11 @@ const redemptions = `SELECT redeemed_at, slug, payout_usd, redeemed_through, tx_
 
 /** Statements on the public views with the data of GET requests, by path; for the same ids as the examples of the parameters. */
 export const sqlStatements: Readonly<Record<string, string>> = {
-  '/v3/trades': trades(''),
+  '/v3/trades': newestTrades,
   '/v3/markets/{token_id}/trades': trades(`WHERE token_id = ${token}\n`),
   '/v3/markets/slug/{slug}/trades': trades(`WHERE ${ownTokens(`slug = ${slug}`)}\n`),
   '/v1/markets/{id}/trades': trades(`WHERE ${ownTokens(`slug = ${slug}`)}\n`),
-  '/v2/onchain/trades': trades(''),
+  '/v2/onchain/trades': newestTrades,
   '/v2/onchain/markets/{token_id}/trades': trades(`WHERE token_id = ${token}\n`),
   '/v3/wallets/{address}/trades': walletTrades,
   '/v1/wallets/{addr}/trades': walletTrades,
@@ -49,19 +54,21 @@ export const sqlStatements: Readonly<Record<string, string>> = {
   '/v2/wallets/{address}/positions/onchain': positions,
   '/v3/wallets/{address}': profit,
   '/v3/wallets/{address}/pnl': profit,
-  '/v3/wallets/{address}/pnl/events': `SELECT day, wins, losses, realized_pnl_usd, party_usd\nFROM wallet_days\nWHERE wallet = ${wallet}\nORDER BY day`,
+  '/v3/wallets/{address}/pnl/events': `-- All days with a fill or a fee, combos included.\nSELECT day, wins, losses, realized_pnl_usd, party_usd\nFROM wallet_days\nWHERE wallet = ${wallet}\nORDER BY day`,
   '/v3/wallets/{address}/splits': sets('split'),
   '/v3/wallets/{address}/merges': sets('merge'),
   '/v3/wallets/{address}/redemptions': redemptions,
   '/v2/onchain/wallets/{address}/redemptions': redemptions,
-  '/v3/leaderboard': `SELECT wallet, sum(realized_pnl_usd) AS realized_pnl_usd, sum(party_usd) AS volume_usd
+  '/v3/leaderboard': `-- By realized profit, combos included; the response adds unrealized profit.
+SELECT wallet, sum(realized_pnl_usd) AS realized_pnl_usd, sum(party_usd) AS volume_usd
 FROM wallet_days
 GROUP BY wallet
 ORDER BY realized_pnl_usd DESC, wallet
 LIMIT 100`,
-  '/v3/leaderboard/day': `SELECT wallet, sum(party_usd) AS volume_usd, count() AS fills
-FROM trade_parties
-WHERE traded_at >= now() - INTERVAL 1 DAY
+  '/v3/leaderboard/day': `SELECT wallet, sum(match_usd) AS volume_usd, count() AS matches
+FROM trades
+ARRAY JOIN arrayDistinct([maker, taker]) AS wallet
+WHERE day >= yesterday() AND traded_at >= now() - INTERVAL 1 DAY
 GROUP BY wallet
 ORDER BY volume_usd DESC, wallet
 LIMIT 100`,
@@ -78,9 +85,9 @@ LIMIT 100`,
   '/v3/markets/{token_id}/positions': holders(`token_id = ${token}`),
   '/v3/markets/slug/{slug}/positions': holders(ownTokens(`slug = ${slug}`)),
   '/v3/markets/condition/{condition_id}/positions': holders(ownTokens(`condition_id = ${condition}`)),
-  '/v3/resolutions': `SELECT resolved_at, question, winning_outcome, condition_id\nFROM markets\nWHERE status = 'resolved'\nORDER BY resolved_at DESC, condition_id\nLIMIT 100`,
+  '/v3/resolutions': `SELECT resolved_at, slug, payouts, condition_id\nFROM resolutions\nORDER BY resolved_at DESC, condition_id\nLIMIT 100`,
   '/v1/orderbook/{token}': `SELECT bids, asks, is_verified, changed_at\nFROM order_books\nWHERE token_id = ${token}`,
   '/v1/crypto/ticks': `SELECT tick_at, price\nFROM ticks\nWHERE feed = 'BTC/USD' AND twap_window_s = 0\nORDER BY tick_at DESC\nLIMIT 100`,
   '/v1/coverage/days': 'SELECT day, source, state, why\nFROM coverage\nORDER BY day DESC, source\nLIMIT 1000',
-  '/v3/stats': 'SELECT sum(parties) AS fills, sum(party_usd) AS volume_usd\nFROM volume_days',
+  '/v3/stats': 'SELECT sum(parties) AS fills, sum(match_usd) AS volume_usd\nFROM volume_days',
 };
