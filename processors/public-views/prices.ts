@@ -83,7 +83,7 @@ const windows: PublicView = {
   fastBy: ['condition_id', 'slug'],
   freshness: 'Prices a second or two behind the oracle, settlement seconds behind final blocks.',
   caveat:
-    'Prices are computed from 5-minute candles of spot ticks: a tick on a boundary second closes one window and opens the next. If the only tick of a window is that of its last second, both prices are that tick.',
+    'Prices are computed from 5-minute candles of spot ticks: a tick on a boundary second closes one window and opens the next. If the only tick of a window is that of its last second, both prices are that tick. Every query reads all 5-minute candles of spot ticks.',
   columns: [
     column('condition_id', 'String', 'w.condition_id', 'Market.'),
     column('slug', 'String', 'w.slug', "Market's slug."),
@@ -137,7 +137,7 @@ const windows: PublicView = {
     ),
   ],
   from: `(
-      SELECT m.condition_id AS condition_id, any(m.slug) AS slug, any(m.asset) AS asset, any(m.feed) AS feed, any(m.duration) AS duration,
+      SELECT m.condition_id AS condition_id, m.slug AS slug, any(m.asset) AS asset, any(m.feed) AS feed, any(m.duration) AS duration,
         any(m.start_at) AS start_at, any(m.end_at) AS end_at, any(m.outcomes) AS outcomes, any(m.token_ids) AS token_ids,
         argMinIf(toNullable(c.open), m.bucket, c.feed != '') AS open_price, argMaxIf(toNullable(c.close), m.bucket, c.feed != '') AS close_price
       FROM (
@@ -148,7 +148,7 @@ const windows: PublicView = {
         FROM markets FINAL WHERE crypto_asset IS NOT NULL AND crypto_duration IS NOT NULL
       ) AS m
       LEFT JOIN candles AS c ON c.feed = m.feed AND c.bucket = m.bucket
-      GROUP BY m.condition_id
+      GROUP BY m.condition_id, m.slug
     ) AS w
     LEFT JOIN (SELECT feed, max(bucket) AS newest FROM candles_5m GROUP BY feed) AS f ON f.feed = w.feed
     LEFT JOIN (
@@ -250,7 +250,8 @@ const orderBooks: PublicView = {
     column('changed_at', TIME, 'b.updated_at', "The venue's time of the newest change, UTC."),
     column('received_at', TIME, 'b.received_at', 'When this service received the newest record of the token, UTC.'),
   ],
-  from: `order_books AS b FINAL ${tokenNamesJoin('b.token_id')}`,
+  // As REST: rows are deleted some hours after their day.
+  from: `(SELECT * FROM order_books FINAL WHERE received_at > now64(3) - INTERVAL 1 DAY) AS b ${tokenNamesJoin('b.token_id')}`,
 };
 
 export const priceViews: readonly PublicView[] = [

@@ -264,7 +264,8 @@ const redemptions: PublicView = {
   key: ['block_number', 'log_index'],
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
-  caveat: 'A redemption of losing shares has a row with payout_usd 0.',
+  caveat:
+    'A redemption of losing shares has a row with payout_usd 0. Combos only if the AutoRedeemer redeemed them: pnl_events has all of them.',
   columns: [
     column('redeemed_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
     column('condition_id', 'String', 'w.subject_id', 'Market.'),
@@ -287,7 +288,8 @@ const splitsMerges: PublicView = {
   key: ['block_number', 'log_index'],
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
-  caveat: 'Splits and merges inside a match belong to the match and are not included.',
+  caveat:
+    'Splits and merges inside a match belong to the match and are not included. Those of combos are in pnl_events only.',
   columns: [
     column('happened_at', TIME, 'w.timestamp', 'Time of the block, UTC, whole seconds.'),
     column('kind', 'String', 'w.kind', 'split, merge or conversion.'),

@@ -82,6 +82,8 @@ describe('views over large tables, as an analyst reads them', () => {
       'matches_by_day',
     ],
     ['a token of trades', 'trades', 'token_id = 1234', 'matches_by_day'],
+    ['the window of a market by its slug', 'windows', "slug = 'm-617'", 'markets'],
+    ['the window of a market by its condition', 'windows', "condition_id = '617'", 'markets'],
     [
       'a market of trades',
       'trades',

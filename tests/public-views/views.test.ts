@@ -166,6 +166,8 @@ describe('the public database', () => {
     await engine.client.insertRows('order_books', [
       { token_id: '1', ...empty, ...times, tick_size: '0.001', ...trade, last_trade_at: 1_796_000_000_123 },
       { token_id: '2', ...empty, ...times },
+      // Deleted some hours after its day.
+      { token_id: '3', ...empty, ...times, received_at: Date.now() - 25 * 3_600_000 },
     ]);
     const rows = await engine.client.query(
       `SELECT toString(tick_size) AS tick, toString(last_trade_price) AS price, toString(last_trade_shares) AS shares, last_trade_side AS side, toString(last_trade_at) AS at
