@@ -251,6 +251,57 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     expect(complaints.splice(0)).toEqual([]);
   });
 
+  it('keeps the chosen kind of package and the place on the page while it waits for a payment', async () => {
+    const page = await open('/favicon.ico');
+    const order = {
+      ...{ checkout_id: 'c1', meter: 'api_requests', count: 1, quantity: 10_000_000, amount_usd: 20, status: 'open' },
+      ...{ provider: 'test', payment_ref: null, started_at: 1_790_000_000, paid_at: null },
+      ...{ refunded_usd: 0, disputed_usd: 0 },
+    };
+    let polls = 0;
+    await page.route('**/v1/account/receipts', (route) => {
+      polls += 1;
+      return route.fulfill({ json: { receipts: [order] } });
+    });
+    await page.goto(`${product.api}/dashboard?checkout=c1#packages-panel`);
+    await page.getByText('as soon as the payment is confirmed').waitFor();
+    await page.locator('#meter').selectOption('onchain_event_bytes');
+    await page.evaluate('scrollTo(0, 0)');
+    const before = polls;
+    // Each poll comes after the one before it was shown.
+    await soon(() => polls).toBeGreaterThan(before + 1);
+    expect(await page.locator('#meter').inputValue()).toBe('onchain_event_bytes');
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.close();
+  });
+
+  it('shows the history of the chosen period when the answer of an earlier choice comes later', async () => {
+    const page = await open('/dashboard');
+    await tablesAreShown(page);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(
+      ({ search }) => search === '?days=7',
+      async (route) => {
+        await held;
+        await route.continue();
+      },
+    );
+    const days = () => page.locator('#history-rows tbody tr').count();
+    await page.getByText('History as a table').click();
+    await page.getByRole('radio', { name: '7 days' }).check();
+    await page.getByRole('radio', { name: '90 days' }).check();
+    await soon(days).toBe(90);
+    const late = page.waitForResponse((response) => response.url().endsWith('?days=7'));
+    release();
+    await (await late).finished();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+    expect(await days()).toBe(90);
+    await page.close();
+  });
+
   it('marks a meter as used up only when nothing of its packages is left', async () => {
     const page = await open('/dashboard');
     await page.route('**/v1/account/usage', async (route) => {

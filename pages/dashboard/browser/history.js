@@ -60,7 +60,10 @@ export function createHistory() {
     chart.timeScale().fitContent();
   }
   async function load() {
-    ({ days } = await request('GET', `/v1/account/usage/history?days=${chosenOf('days')}`));
+    const period = chosenOf('days');
+    const found = await request('GET', `/v1/account/usage/history?days=${period}`);
+    if (period !== chosenOf('days')) return;
+    ({ days } = found);
     await draw();
   }
   $('history-meter').addEventListener('change', () => void draw().catch(showProblem));

@@ -89,8 +89,8 @@ export function createPackages({ billing }) {
     ]);
     ({ offers } = sold);
     $('count').max = sold.max_count;
-    const options = offers.map(({ meter }) => el('option', { value: meter }, meterName(meter)));
-    $('meter').replaceChildren(...options);
+    if ($('meter').options.length === 0)
+      $('meter').append(...offers.map(({ meter }) => el('option', { value: meter }, meterName(meter))));
     const days = offers[0]?.lifetime_days ?? 0;
     $('package-terms').textContent =
       `Used after the allowance of the plan, for ${days} days. Packages do not change limits per minute.`;
@@ -107,7 +107,7 @@ export function createPackages({ billing }) {
       empty: 'No purchases.',
       labelledBy: 'receipts-title',
     });
-    if (location.hash === '#packages-panel') $('packages-panel').scrollIntoView();
+    if (polls === 0 && location.hash === '#packages-panel') $('packages-panel').scrollIntoView();
     followPayment(receipts);
   }
   return { load };
