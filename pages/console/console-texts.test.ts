@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 // @ts-expect-error: a browser module without types
-import { presetText } from './browser/preset-now.js';
+import { createPresetLine, presetText } from './browser/preset-now.js';
 // @ts-expect-error: a browser module without types
 import { silenceText } from './browser/silence.js';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 describe('text about what a preset delivers', () => {
   it('counts kinds, most first, and says how old and how close together they are', () => {
@@ -18,8 +23,29 @@ describe('text about what a preset delivers', () => {
       'Now: 1 trade, the newest 3 min ago.',
     );
     expect(presetText({ events: [], isSnapshot: true, nowMs: 0 })).toBe(
-      'Now: no event of this preset in the last 24 hours.',
+      'Now: no event of this preset among the newest 50,000 events of the stream.',
     );
+  });
+
+  it('says that the search goes on, and nothing of its result, until the snapshot comes', () => {
+    vi.useFakeTimers();
+    const sockets: { onopen(): void; onmessage(message: object): void }[] = [];
+    const Socket = class {
+      constructor() {
+        sockets.push(this as never);
+      }
+      send = () => undefined;
+      close = () => undefined;
+    };
+    vi.stubGlobal('WebSocket', Socket);
+    const box = { textContent: '' };
+    createPresetLine({ box, url: () => 'ws://server/ws' }).show('key', 'deposits');
+    vi.advanceTimersByTime(1_000);
+    sockets[0]?.onopen();
+    vi.advanceTimersByTime(60_000);
+    expect(box.textContent).toBe('Now: still searching the newest 50,000 events of the stream for this preset.');
+    sockets[0]?.onmessage({ data: '{"type":"snapshot","count":0,"events":[]}' });
+    expect(box.textContent).toBe('Now: no event of this preset among the newest 50,000 events of the stream.');
   });
 
   it('names the feeds of prices', () => {

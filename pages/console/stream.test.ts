@@ -9,8 +9,13 @@ afterEach(() => {
 
 /** The sockets that the module has opened, and what it has sent over each. */
 function stubSockets() {
-  const sockets: { sent: { filters: object }[]; onopen(): void; onmessage?(message: object): void; close(): void }[] =
-    [];
+  const sockets: {
+    sent: { filters: object }[];
+    onopen(): void;
+    onmessage?(message: object): void;
+    onclose?(event: object): void;
+    close(): void;
+  }[] = [];
   vi.stubGlobal(
     'WebSocket',
     class {
@@ -45,6 +50,54 @@ it('openStream subscribes again without since_seq when the events after the last
   stream.close();
   const subscriptions = socket?.sent.filter((one) => 'filters' in one).map(({ filters }) => filters);
   expect(subscriptions).toEqual([{ side: 'BUY' }, { side: 'BUY', since_seq: 7 }, { side: 'BUY' }]);
+});
+
+it('openStream reports missed events when the server resumes later than after the last one, or not at all, and only then', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  const sockets = stubSockets();
+  const missed = vi.fn();
+  const message = { action: 'subscribe', type: 'trades', filters: {} };
+  const on = { bytes: () => undefined, frame: () => undefined, state: () => undefined, missed };
+  const stream = openStream({ url: 'ws://server/ws', message, further: [{ type: 'chainlink' }], on });
+  const [socket] = sockets;
+  const receive = async (frame: object) => {
+    socket?.onmessage?.({ data: JSON.stringify(frame) });
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const acknowledge = (...warnings: string[]) => receive({ type: 'subscribed', epoch: 'a', warnings });
+  socket?.onopen();
+  await acknowledge('snapshot_count clamped to 10, the cap of your plan');
+  await receive({ type: 'trade', seq: 7 });
+  socket?.onopen();
+  await acknowledge();
+  await acknowledge('filters.slugs ignored: chainlink has none');
+  expect(missed).toHaveBeenCalledTimes(0);
+  socket?.onopen();
+  await acknowledge('since_seq clamped to the last 30 s of your plan: the replay begins at seq 90');
+  expect(missed).toHaveBeenCalledTimes(1);
+  socket?.onopen();
+  await receive({ type: 'error', code: 'since_seq_unavailable' });
+  await acknowledge('snapshot_count clamped to 10, the cap of your plan');
+  expect(missed).toHaveBeenCalledTimes(2);
+  stream.close();
+});
+
+// docs/SOCKET.md: what to do after each close code.
+it.each([
+  ...[4402, 4403, 4409, 4429].map((code) => [code, 'closed'] as const),
+  ...[1006, 1008, 1012, 1013, 4408].map((code) => [code, 'waiting'] as const),
+])('openStream is, with the reason, after close code %i: %s', (code, expected) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  const sockets = stubSockets();
+  const states: string[][] = [];
+  const on = { bytes: () => undefined, frame: () => undefined, state: (...state: string[]) => states.push(state) };
+  const stream = openStream({ url: 'ws://server/ws', message: { action: 'subscribe', type: 'trades' }, on });
+  sockets[0]?.onopen();
+  sockets[0]?.onclose?.({ code, reason: 'the reason' });
+  expect(states.at(-1)).toEqual([expected, `${code} the reason`]);
+  vi.advanceTimersByTime(60_000);
+  expect(sockets.length > 1).toBe(expected === 'waiting');
+  stream.close();
 });
 
 it('openStream reconnects after 35 silent seconds without a close event, resumes in the same log, and hears the old connection no more', async () => {

@@ -104,6 +104,10 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     return { page, complaints };
   }
   const rows = (page: Page, list: string) => page.locator(`#${list} tbody tr:not([aria-hidden])`);
+  /** As if the user had changed to another tab, or back. */
+  const hide = (page: Page, hidden: boolean) =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { configurable: true, value: ${hidden} });
+      document.dispatchEvent(new Event('visibilitychange'))`);
   const marketPage = () => `/app/market/${market.slug}`;
   const sample = (path: string, answer: object, times = 1) => {
     let left = times;
@@ -407,7 +411,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
-  it('inserts trades of the event socket at the top, once', async () => {
+  it('inserts trades of the event socket at the top, once, and loads the list again when some did not come', async () => {
     const frame = {
       type: 'trade',
       seq: 9,
@@ -430,13 +434,18 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         fee: 0.25,
       },
     };
-    const requested: { filters?: object }[] = [];
+    const requested: { filters: { since_seq?: number } }[] = [];
+    let responses: object[] = [frame, frame];
+    let endConnection: (() => Promise<void>) | undefined;
     const { page } = await open(marketPage(), {
       before: (page) =>
         page.routeWebSocket(/\/ws\?/, (socket) => {
-          socket.onMessage((message) => {
-            requested.push(JSON.parse(message.toString()));
-            for (let times = 0; times < 2; times += 1) socket.send(JSON.stringify(frame));
+          endConnection = () => socket.close({ code: 1012, reason: 'server restart' });
+          socket.onMessage((text) => {
+            const message = JSON.parse(text.toString());
+            if (message.action !== 'subscribe') return;
+            requested.push(message);
+            for (const response of responses.splice(0)) socket.send(JSON.stringify(response));
           });
         }),
     });
@@ -458,6 +467,24 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       '0xabab…abab',
     ]);
     expect(await rows(page, 'trades').count()).toBe(51);
+
+    for (const response of [
+      {
+        type: 'subscribed',
+        warnings: ['since_seq clamped to the last 30 s of your plan: the replay begins at seq 90'],
+      },
+      { type: 'error', code: 'since_seq_unavailable', message: 'since_seq 9 is no longer retained' },
+    ]) {
+      responses = [response];
+      const reloaded = responseOf(page, '/v3/trades?');
+      await endConnection?.();
+      await reloaded;
+      await soon(() => rows(page, 'trades').count()).toBe(50);
+      await soon(() => page.locator('#live-status').textContent()).toBe(
+        'New trades appear on top, before they are final.',
+      );
+    }
+    await soon(() => requested.map(({ filters }) => filters.since_seq)).toEqual([undefined, 9, 9, undefined]);
     await page.close();
   });
 
@@ -655,8 +682,10 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         );
         await page.routeWebSocket(/\/ws\?/, (socket) => {
           endConnection = () => socket.close({ code: 4429, reason: 'the free hour is used up' });
-          socket.onMessage((message) => {
-            requested.push(JSON.parse(message.toString()));
+          socket.onMessage((text) => {
+            const message = JSON.parse(text.toString());
+            if (message.action !== 'subscribe') return;
+            requested.push(message);
             if (requested.length === 2) for (const frame of frames) socket.send(JSON.stringify(frame));
           });
         });
@@ -678,6 +707,13 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     const fresh = page.locator('#large tr.fresh');
     await soon(() => fresh.count()).toBe(1);
     expect(await fresh.textContent()).toContain('$750.00');
+    // Trades that came while the page was hidden are in the list, which is loaded again.
+    await hide(page, true);
+    const reloaded = responseOf(page, 'min_amount_usd=500');
+    await hide(page, false);
+    await reloaded;
+    await soon(() => requested.map(({ type }) => type)).toEqual(['trades', 'chainlink', 'trades', 'chainlink']);
+    await soon(() => fresh.count()).toBe(0);
 
     const stats = (await product.get('/v3/stats')).body as { total_wallets: number };
     await soon(() => page.locator('#tiles dd').nth(2).textContent()).toContain(

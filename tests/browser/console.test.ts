@@ -200,7 +200,7 @@ describe.skipIf(missing !== null)('console in a browser', () => {
     await page.getByLabel('Key').blur();
     await expect.poll(now).toMatch(/^Now: (\d+ \w+, )*\d+ \w+, the newest \d+ (s|min|h) ago, all within \d+ s\.$/);
     await page.getByLabel('Preset').selectOption('deposits');
-    await expect.poll(now).toBe('Now: no event of this preset in the last 24 hours.');
+    await expect.poll(now).toBe('Now: no event of this preset among the newest 50,000 events of the stream.');
     await page.getByLabel('Preset').selectOption('trades');
     await page.getByRole('textbox', { name: 'Wallets' }).fill(`0x${'0'.repeat(38)}aa`);
     await page.getByRole('button', { name: 'Connect' }).click();

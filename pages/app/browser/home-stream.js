@@ -17,11 +17,15 @@ export const largeTrades = {
 };
 export const spotPrices = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
 
-/** `onTrade(frame)`, `onPrice(frame)`: per event. `onLive(isLive)`: the connection is open, or is lost or rejected. */
-export function openHomeStream({ onTrade, onPrice, onLive }) {
+/** `onTrade(frame)`, `onPrice(frame)`: per event. `onLive(isLive)`: the connection is open, or is lost or rejected. `onMissed()`: trades came that `onTrade` was not called for. */
+export function openHomeStream({ onTrade, onPrice, onLive, onMissed }) {
   let stream = null;
   let reopening;
+  let isFirst = true;
   const open = () => {
+    // The list is loaded at the time of the first one only.
+    let isBehind = !isFirst;
+    isFirst = false;
     stream = openStream({
       url: `${socketUrl}?${new URLSearchParams({ key: currentKey() })}`,
       message: largeTrades,
@@ -34,8 +38,13 @@ export function openHomeStream({ onTrade, onPrice, onLive }) {
           if (frame.type === 'trade') onTrade(frame);
           if (frame.type === 'price_feed') onPrice(frame);
         },
+        missed: onMissed,
         state(name) {
           if (name !== 'connecting') onLive(name === 'open');
+          if (name === 'open' && isBehind) {
+            isBehind = false;
+            onMissed();
+          }
           if (name !== 'closed') return;
           stream = null;
           reopening = setTimeout(reopen, REOPEN_MS);

@@ -73,6 +73,7 @@ function showNewest() {
     onTrade(frame) {
       if (isMatch(frame)) large.prepend(fromFrame(frame));
     },
+    onMissed: () => void large.reload(),
   });
 }
 

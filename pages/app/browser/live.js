@@ -14,7 +14,7 @@ const WORDS = {
   closed: '',
 };
 
-/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden. */
+/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden or the connection lost. */
 export function createLive({ filters, onTrade, onReturn }) {
   const button = $('live');
   const status = $('live-status');
@@ -36,6 +36,10 @@ export function createLive({ filters, onTrade, onReturn }) {
         frame(frame) {
           if (frame.type === 'trade') onTrade(frame);
           if (frame.type === 'error') status.textContent = `${frame.code}: ${frame.message}`;
+        },
+        missed() {
+          status.textContent = WORDS.open;
+          onReturn();
         },
         state(name, detail = '') {
           status.textContent = WORDS[name];

@@ -124,6 +124,7 @@ export function createTable({
       if (other !== null) return other.reload();
       for (const row of waiting) row.remove();
       const again = () => {
+        if (started !== generation) return;
         next = cursor;
         void more();
       };

@@ -3,6 +3,8 @@
 const LISTEN_MS = 3_000;
 const WAIT_MS = 400;
 const NEWEST = 20;
+/** Where the server looks for the events of a snapshot. */
+const SEARCHED = 'the newest 50,000 events of the stream';
 
 const seconds = (ms) => {
   const value = Math.max(0, Math.round(ms / 1000));
@@ -24,9 +26,7 @@ function kindsOf(events) {
 /** Text about the events of a preset. `isSnapshot`: they are the newest ones; else those of the last seconds. */
 export function presetText({ events, isSnapshot, nowMs }) {
   if (events.length === 0)
-    return isSnapshot
-      ? 'Now: no event of this preset in the last 24 hours.'
-      : `Now: no price in ${LISTEN_MS / 1000} s.`;
+    return isSnapshot ? `Now: no event of this preset among ${SEARCHED}.` : `Now: no price in ${LISTEN_MS / 1000} s.`;
   if (!isSnapshot) return `Now, in ${LISTEN_MS / 1000} s: ${kindsOf(events)}.`;
   const times = events.map(timeOf).filter((time) => time !== undefined);
   const newest = times.length === 0 ? '' : `, the newest ${seconds(nowMs - Math.max(...times))} ago`;
@@ -59,10 +59,14 @@ export function createPresetLine({ box, url }) {
       box.textContent = text;
     };
     const done = () => finish(presetText({ events, isSnapshot, nowMs: Date.now() }));
+    /** A snapshot comes by itself, once its search has ended. */
+    const late = () => {
+      box.textContent = `Now: still searching ${SEARCHED} for this preset.`;
+    };
     mine.onopen = () => {
       const filters = isSnapshot ? { filters: { snapshot_count: NEWEST } } : {};
       mine.send(JSON.stringify({ action: 'subscribe', type, ...filters }));
-      timers.push(setTimeout(done, LISTEN_MS));
+      timers.push(setTimeout(isSnapshot ? late : done, LISTEN_MS));
     };
     mine.onmessage = ({ data }) => {
       const frame = JSON.parse(data);

@@ -6,8 +6,8 @@ const PING_MS = 30_000;
 /** The server sends a heartbeat every 30 s at most, so a connection that is silent for longer has lost its peer. */
 const SILENT_MS = 35_000;
 const SILENCE_CHECK_MS = 1000;
-/** Close codes after which an immediate reconnect is useless. */
-const FINAL_CODES = new Set([4429]);
+/** Close codes after which a reconnect is useless: allowance or session time used up, key no longer valid, more connections than the plan has. */
+const FINAL_CODES = new Set([4402, 4403, 4409, 4429]);
 /** Errors that say that the events after the last one are not there; a subscription without since_seq is. */
 const LOST_CODES = new Set(['since_seq_unavailable', 'cursor_of_another_log']);
 
@@ -22,7 +22,7 @@ const utf8 = new TextEncoder();
 /**
  * Opens the socket and subscribes; after a lost or silent connection it resumes after the last event. `on.frame(frame, text)`: per event and control frame; the events
  * of a snapshot one by one. `on.bytes(n)`: per message, as received. `on.state(name, detail)`: connecting, open, waiting, closed. `further`: messages sent
- * after it, which do not resume.
+ * after it, which do not resume. `on.missed()`, optional: events after the last one will not come, as they are older than the plan or the log allows.
  */
 export function openStream({ url, message, further = [], on }) {
   let socket = null;
@@ -34,30 +34,38 @@ export function openStream({ url, message, further = [], on }) {
   let pings;
   let silence;
   let opened = false;
+  /** The subscription that is acknowledged next resumes. */
+  let resumes = false;
   /** Keeps messages in order while some are being decompressed. */
   let queue = Promise.resolve();
 
   const subscribe = () => {
-    const resume = lastSeq > 0 && message.type !== 'chainlink';
+    resumes = lastSeq > 0 && message.type !== 'chainlink';
     const cursor = epoch === undefined ? lastSeq : `${epoch}:${lastSeq}`;
-    const filters = resume ? { ...message.filters, since_seq: cursor } : message.filters;
+    const filters = resumes ? { ...message.filters, since_seq: cursor } : message.filters;
     socket.send(JSON.stringify({ ...message, filters }));
   };
   const handle = (text) => {
     const frame = JSON.parse(text);
+    let isBehind = false;
     if (frame.type === 'subscribed') {
       waitMs = FIRST_WAIT_MS;
       epoch = frame.epoch;
+      isBehind = resumes && frame.warnings?.length > 0;
+      // Acknowledgements of the further messages follow.
+      resumes = false;
     }
     if (frame.type === 'error' && LOST_CODES.has(frame.code) && lastSeq > 0) {
       epoch = undefined;
       lastSeq = 0;
       subscribe();
+      isBehind = true;
     }
     const events = frame.type === 'snapshot' ? frame.events : null;
     if (events === null) {
       if (frame.seq !== undefined) lastSeq = Math.max(lastSeq, frame.seq);
       on.frame(frame, text);
+      if (isBehind) on.missed?.();
       return;
     }
     on.frame({ type: 'snapshot', count: frame.count }, JSON.stringify({ type: 'snapshot', count: frame.count }));
