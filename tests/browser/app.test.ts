@@ -354,6 +354,17 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     expect(await rows(page, 'equity-rows').count()).toBe(0);
     await soon(() => rows(page, 'equity-rows').count()).toBeGreaterThan(0);
     expect(await page.getByRole('alert').count()).toBe(0);
+    // An allowance that is used up until the next month: a timer of more than 24.8 days would run at once.
+    let requests = 0;
+    const usedUp = 'The requests of your plan and all packages are used up for this service month.';
+    await page.route('**/equity?*', (route) => {
+      requests += 1;
+      return route.fulfill({ status: 429, headers: { 'retry-after': '2592000' }, json: { error: usedUp } });
+    });
+    await page.getByRole('radio', { name: '90D' }).check();
+    await page.getByRole('alert').getByText(usedUp).waitFor();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))');
+    expect(requests).toBe(1);
     await page.close();
   });
 

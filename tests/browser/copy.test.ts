@@ -84,6 +84,8 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     const chosen = wallets[0] as Sums;
     const first = responseOf<{ curve: { t: number; actual: number; backtest: number }[] }>(page, `${chosen.wallet}?`);
     await page.getByRole('button', { name: `Backtest ${chosen.wallet}` }).click();
+    // The table was drawn again; keyboard users stay where they were.
+    expect(await page.evaluate(`document.activeElement.getAttribute('aria-label')`)).toBe(`Backtest ${chosen.wallet}`);
     const { curve } = await first;
     expect(curve.at(-1)?.actual).toBeCloseTo(usd(chosen.cash), 2);
     await soon(() => page.locator('#score-canvas canvas').count()).toBeGreaterThan(0);
@@ -102,6 +104,7 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
 
     await page.getByRole('button', { name: `Remove ${chosen.wallet}` }).click();
     await soon(() => page.locator('#pool tbody tr').count()).toBe(2);
+    expect(await page.locator('#pool-status').textContent()).toMatch(/^2 wallets/);
     expect(await page.locator('#score-panel').isHidden()).toBe(true);
     expect(complaints).toEqual([]);
 
@@ -113,6 +116,17 @@ describe.skipIf(missing !== null)('/app/copy in a browser', () => {
     expect(await page.locator('#score-title').textContent()).toContain(other.wallet.slice(0, 6));
     expect(await page.locator('#score-tiles > *').count()).toBe(0);
     expect(await page.locator('#score-rows tbody tr').count()).toBe(0);
+
+    // An allowance that is used up until the next month is shown, not waited for.
+    const usedUp = 'The requests of your plan and all packages are used up for this service month.';
+    await page.route('**/v2/copy-pnl/**', (route) =>
+      route.fulfill({ status: 429, headers: { 'retry-after': '2592000' }, json: { error: usedUp } }),
+    );
+    await page.getByRole('button', { name: `Backtest ${other.wallet}` }).click();
+    await page.locator('#score-state').getByText(usedUp).waitFor();
+    await page.getByLabel('Add wallets to the pool').fill(chosen.wallet);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.locator('#add-status').getByText(usedUp).waitFor();
     await page.close();
   }, 240_000);
 

@@ -4,6 +4,8 @@ import { ApiError, currentKey, get } from './api.js';
 
 const BASE = '/v2/copy-pnl';
 const INTERVAL_MS = 5_000;
+/** A longer wait is not that of the limit: the allowance of the month is used up. */
+const LONGEST_WAIT_MS = 60_000;
 
 let last = Promise.resolve();
 let nextMs = 0;
@@ -25,7 +27,9 @@ function inTurn(request, isObsolete) {
       } catch (error) {
         // Another tab or program with the same key was faster.
         if (!(error instanceof ApiError) || error.status !== 429 || isObsolete()) throw error;
-        nextMs = error.retryAtMs ?? nextMs;
+        const retryAtMs = error.retryAtMs ?? nextMs;
+        if (retryAtMs - Date.now() > LONGEST_WAIT_MS) throw error;
+        nextMs = retryAtMs;
         await wait(nextMs - Date.now());
       }
     }

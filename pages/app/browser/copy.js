@@ -36,6 +36,9 @@ function pathOf(periods) {
   return [...sums.map((sum) => whole - sum), whole];
 }
 
+/** Name of a control of the table, by which it is found again after the table was drawn again. */
+const nameOf = (control) => control.getAttribute('aria-label') ?? (control.title || control.textContent);
+
 function sparkline(periods) {
   const path = pathOf(periods);
   if (path === null) return el('span', { class: 'dim' }, '–');
@@ -134,7 +137,6 @@ export function showCopy() {
     button.addEventListener('click', () => {
       sort = { field, descending: sort.field === field ? !sort.descending : true };
       draw();
-      $('pool').querySelector('th[aria-sort] button')?.focus();
     });
     const order = sort.field === field ? (sort.descending ? 'descending' : 'ascending') : null;
     return el('th', { scope: 'col', class: wide ? 'num wide' : 'num', 'aria-sort': order }, button);
@@ -142,7 +144,7 @@ export function showCopy() {
 
   const draw = () => {
     if (snapshot === null) return;
-    const { wallets, last_refresh: refreshed, total_in_pool: total } = snapshot;
+    const { wallets, last_refresh: refreshed } = snapshot;
     if (wallets.length === 0) {
       $('pool').replaceChildren(
         el('p', { class: 'dim' }, 'The pool is empty. Add wallets above; each is scored at once.'),
@@ -159,9 +161,14 @@ export function showCopy() {
     ];
     const table = el('table', {}, el('thead', {}, el('tr', {}, ...columns)), el('tbody', {}, ...ordered().map(rowOf)));
     const scroll = el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Pool' }, table);
+    const focused = $('pool').contains(document.activeElement) ? nameOf(document.activeElement) : null;
     $('pool').replaceChildren(scroll);
+    if (focused !== null)
+      [...$('pool').querySelectorAll('a, button, [tabindex]')]
+        .find((control) => nameOf(control) === focused)
+        ?.focus({ preventScroll: true });
     $('pool-status').replaceChildren(
-      `${count(total)} ${total === 1 ? 'wallet' : 'wallets'}`,
+      `${count(wallets.length)} ${wallets.length === 1 ? 'wallet' : 'wallets'}`,
       ...(refreshed === null ? [] : [', all scored ', time(refreshed)]),
     );
   };

@@ -29,6 +29,8 @@ const CURVES = {
 };
 
 const HOUR_S = 3_600;
+/** Longest wait after which a curve is requested again by itself; an allowance that is used up has a longer one. */
+const LONGEST_WAIT_MS = 60_000;
 
 /**
  * Points of a curve. Over all time it begins at 0 before the first trade; a shorter period of a cumulative curve counts from the value at its start.
@@ -167,10 +169,11 @@ export function createEquity(address) {
       } else {
         state.replaceChildren(problem(error, () => void show()));
         // Curves by position may be requested once in ten seconds.
-        if (error.retryAtMs)
+        const waitMs = (error.retryAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
+        if (waitMs <= LONGEST_WAIT_MS)
           setTimeout(() => {
             if (started === generation) void show();
-          }, error.retryAtMs - Date.now());
+          }, waitMs);
       }
     }
     box.removeAttribute('aria-busy');
