@@ -580,6 +580,49 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.close();
   });
 
+  it('shows the final price and the settlement of a window that ended while the page was hidden', async () => {
+    const startS = Number(SLUG.split('-').at(-1));
+    let isOver = false;
+    const { page, complaints } = await open(marketPage(), {
+      before: async (page) => {
+        await page.clock.install({ time: (startS + 240) * 1000 });
+        await page.routeWebSocket(/\/ws\?/, () => undefined);
+        await page.route('**/v1/crypto/price*', (route) =>
+          route.fulfill({ json: { openPrice: 64_000, closePrice: 64_050, completed: isOver } }),
+        );
+        await page.route('**/v1/crypto/ticks*', (route) =>
+          route.fulfill({ json: { ticks: [{ timestamp: startS + 200, data: { price: 64_050 } }] } }),
+        );
+        // As the API describes the market before its settlement.
+        await page.route('**/v3/markets/slug/*', async (route) => {
+          const { data } = await (await route.fetch()).json();
+          const open = { closed: false, active: true, winning_outcome_index: null };
+          await route.fulfill({ json: { data: [{ ...data[0], ...open }] } });
+        });
+        await page.route('**/v3/conditions/*', async (route) => {
+          const condition = await (await route.fetch()).json();
+          await route.fulfill({ json: isOver ? condition : { ...condition, resolved_at: null } });
+        });
+      },
+    });
+    const legend = page.locator('#coin-legend');
+    await soon(() => legend.textContent()).toContain('Price $64,050.00');
+    const resolution = page.locator('#resolution-panel');
+    await resolution.getByText('Open, as the catalogue says; the chain has not settled it.').waitFor();
+    await hide(page, true);
+    isOver = true;
+    await page.clock.fastForward(900_000);
+    await hide(page, false);
+    await page.clock.fastForward(10_000);
+    await soon(() => legend.textContent()).toContain('Final price $64,050.00');
+    await page.clock.fastForward(60_000);
+    const winner = market.outcomes[market.payouts.indexOf(1)];
+    await page.locator('#facts').getByText(`resolved: ${winner}, as the chain paid`).waitFor();
+    await resolution.getByText(/^StateSettled on the chain 2026-/).waitFor();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
   it('downloads positions and trades of a wallet as CSV, and sums open positions up by category', async () => {
     const [trader] = await product.sql<{ wallet: string; orders: number }>(
       `SELECT maker AS wallet, toUInt32(count()) AS orders FROM fills GROUP BY maker HAVING orders BETWEEN 320 AND 900 ORDER BY orders DESC, maker LIMIT 1`,

@@ -122,13 +122,15 @@ export async function showCoinPrice({ symbol, interval, startS, endS }) {
 
   details.addEventListener('toggle', list);
   for (;;) {
-    try {
-      if (!document.hidden || ticks.size === 0) await update();
-    } catch (error) {
-      state.replaceChildren(problem(error, null));
+    if (!document.hidden || ticks.size === 0) {
+      try {
+        await update();
+      } catch (error) {
+        state.replaceChildren(problem(error, null));
+      }
+      box.removeAttribute('aria-busy');
+      if (pair?.completed || Date.now() / 1000 > endS + 10 * MARGIN_S) return;
     }
-    box.removeAttribute('aria-busy');
-    if (pair?.completed || Date.now() / 1000 > endS + 10 * MARGIN_S) return;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

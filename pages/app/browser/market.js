@@ -21,6 +21,9 @@ import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage } from './trade
 const FEW_CANDLES = 5;
 /** Rows of a page of a list. */
 const PAGE = 50;
+/** The chain settles a window minutes after its end. */
+const SETTLEMENT_POLL_MS = 30_000;
+const SETTLEMENT_POLLS = 60;
 
 const PATHS = {
   condition: (id) => `/v3/markets/condition/${id}`,
@@ -104,6 +107,22 @@ async function firstCandles(candles, market) {
   await show();
 }
 
+/** Shows how the market is settled as soon as the chain has done so. */
+async function followSettlement({ condition_id: condition }, tiles) {
+  let polls = 0;
+  while (polls < SETTLEMENT_POLLS) {
+    await new Promise((resolve) => setTimeout(resolve, SETTLEMENT_POLL_MS));
+    if (document.hidden) continue;
+    polls += 1;
+    const market = await find(condition).catch(() => null);
+    if (!market?.listed || market.winning_outcome_index === null) continue;
+    $('facts').replaceChildren(...facts(market));
+    void showResolution(market);
+    void tiles.load();
+    return;
+  }
+}
+
 export async function showMarket(id) {
   let market;
   try {
@@ -142,7 +161,10 @@ export async function showMarket(id) {
   void tiles.load();
   const upDown = upDownOf(market.slug);
   if (upDown === null) $('coin-panel').remove();
-  else void showCoinPrice(upDown);
+  else
+    void showCoinPrice(upDown).then(() => {
+      if (market.winning_outcome_index === null) void followSettlement(market, tiles);
+    });
   void showRelated(market);
   if (market.listed) void showResolution(market);
   else $('resolution-panel').remove();
