@@ -145,6 +145,15 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       .getByRole('option', { name: /bitcoin up or down/i })
       .first()
       .waitFor();
+    // Enter means the text once it was changed, also while suggestions of the earlier one are shown.
+    await page.keyboard.press('ArrowDown');
+    await page.route(
+      ({ searchParams }) => searchParams.get('q') === 'bitc down',
+      (route) => (route.request().url().includes('limit=8') ? undefined : route.continue()),
+    );
+    await page.keyboard.type('n');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${product.api}/app?q=bitc+down`);
     await page.locator('#q').fill(market.tokens[1] ?? '');
     await page.getByRole('option', { name: market.question }).waitFor();
     await page.keyboard.press('Escape');
@@ -647,6 +656,19 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       `SELECT toUInt32(count()) AS count FROM positions FINAL WHERE wallet = '${trader?.wallet}'`,
     );
     expect((await download('positions')).slice(1)).toHaveLength(positions?.count ?? 0);
+    // All pages of a file are of one status, also if another one is chosen meanwhile.
+    const statuses: (string | null)[] = [];
+    const isPage = ({ pathname, searchParams }: URL) =>
+      pathname.endsWith('/positions') && searchParams.get('limit') === '300';
+    await page.route(isPage, async (route) => {
+      statuses.push(new URL(route.request().url()).searchParams.get('status'));
+      await page.getByRole('radio', { name: 'Closed' }).check();
+      await route.fulfill({ json: { positions: [{}], next_cursor: statuses.length === 1 ? 'second' : null } });
+    });
+    await page.getByRole('radio', { name: 'Redeemed' }).check();
+    expect(await download('positions')).toHaveLength(3);
+    expect(statuses).toEqual(['redeemed', 'redeemed']);
+    await page.unroute(isPage);
 
     const open_ = (
       (await product.get(`/v3/wallets/${trader?.wallet}/positions?status=open&limit=300`)).body as {
@@ -676,27 +698,38 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
       deployed: true,
       current: address === wallet,
     });
-    const { page } = await open(`/app/wallet/${eoa}`, {
-      before: (page) =>
-        page.route('**/v1/resolve/*', (route) =>
-          route.fulfill({
-            json: {
-              safe: wallet,
-              eoa,
-              username: 'quietfox',
-              type: 'deposit_wallet',
-              wallets: { deposit_wallet: wallet, safe: other, proxy_wallet: null },
-              wallet_details: [detail(wallet, 'deposit_wallet'), detail(other, 'safe')],
-            },
-          }),
-        ),
-    });
+    const before = (page: Page) =>
+      page.route('**/v1/resolve/*', (route) =>
+        route.fulfill({
+          json: {
+            safe: wallet,
+            eoa,
+            username: 'quietfox',
+            type: 'deposit_wallet',
+            wallets: { deposit_wallet: wallet, safe: other, proxy_wallet: null },
+            wallet_details: [detail(wallet, 'deposit_wallet'), detail(other, 'safe')],
+          },
+        }),
+      );
+    const { page } = await open(`/app/wallet/${eoa}`, { before });
     await page.waitForURL(`${product.api}/app/wallet/${wallet}?from=${eoa}`);
     await page.getByRole('heading', { level: 1, name: 'quietfox' }).waitFor();
     expect(await page.locator('#facts').textContent()).toContain('deposit wallet');
     expect(await page.locator('#facts').textContent()).toContain('owner key 0x0000…00e1');
     expect(await page.locator('#facts a[href^="/app/wallet/"]').getAttribute('href')).toBe(`/app/wallet/${other}`);
     await page.close();
+
+    // Addresses with a checksum have capitals; the API and the tables have none.
+    const capitals = await open(`/app/wallet/0x${wallet.slice(2).toUpperCase()}`, { before });
+    await capitals.page.getByRole('heading', { level: 1, name: 'quietfox' }).waitFor();
+    const links = capitals.page.locator('#facts a[href^="/app/wallet/"]');
+    expect(await links.count()).toBe(1);
+    expect(await links.getAttribute('href')).toBe(`/app/wallet/${other}`);
+    await capitals.page.getByText('This view as REST, WebSocket and SQL').click();
+    expect(await capitals.page.locator('#as-code-body pre[data-kind=sql]').first().textContent()).toContain(
+      `WHERE wallet = '${wallet}'`,
+    );
+    await capitals.page.close();
   });
 
   it('the home page shows current windows with live prices, totals, top wallets and large trades as they come', async () => {

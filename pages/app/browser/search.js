@@ -142,6 +142,8 @@ export function createSearch() {
   input.addEventListener('input', () => {
     clearTimeout(timer);
     pending?.abort();
+    // Enter means the text, not a suggestion of an earlier one.
+    mark(-1);
     timer = setTimeout(() => void search(), WAIT_MS);
   });
   input.addEventListener('keydown', (event) => {

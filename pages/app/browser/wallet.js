@@ -100,12 +100,15 @@ async function showPerson(address) {
 
 /** Buttons that download all positions and trades. */
 function createDownloads(address) {
+  /** All pages of a file have the status that was chosen at its start. */
+  let status;
   createCsvButton({
     id: 'positions-csv',
     name: () => `oddstream-positions-${address}.csv`,
     columns: positionCsv,
     async load(cursor) {
-      const query = { status: chosenOf('status'), sort: 'recent', limit: CSV_PAGE, cursor };
+      if (cursor === null) status = chosenOf('status');
+      const query = { status, sort: 'recent', limit: CSV_PAGE, cursor };
       const page = await get(`/v3/wallets/${address}/positions`, query);
       return { rows: page.positions, next: page.next_cursor };
     },
@@ -126,9 +129,11 @@ function withoutDownloads() {
   for (const id of ['positions-csv', 'trades-csv']) $(id).hidden = true;
 }
 
-export function showWallet(address) {
+export function showWallet(text) {
+  const isAddress = kindOf(text) === 'wallet';
+  const address = isAddress ? text.toLowerCase() : text;
   title(`Wallet ${short(address)}`);
-  if (kindOf(address) !== 'wallet') return showApiError(address);
+  if (!isAddress) return showApiError(text);
   void showPerson(address);
   void showSummary(address);
   void createEquity(address).show();
