@@ -44,6 +44,22 @@ const conditionFrom = (
 export const conditionIdOfSlug = async (tables: Tables, slug: string): Promise<string | undefined> =>
   (await tables.rows<SluggedMarketRow>(marketBySlugSql(slug)))[0]?.condition_id;
 
+/** Names a market by one of the two. */
+export interface MarketName {
+  readonly conditionId?: string;
+  readonly marketSlug?: string;
+}
+
+/** The condition with an id or of the market with a slug; null if neither catalogue nor chain knows it. */
+export async function knownCondition(
+  { tables, conditionsOf }: { readonly tables: Tables; readonly conditionsOf: Lookup<Condition> },
+  { conditionId, marketSlug }: MarketName,
+): Promise<Condition | null> {
+  const id = conditionId ?? (marketSlug === undefined ? undefined : await conditionIdOfSlug(tables, marketSlug));
+  const condition = id === undefined ? undefined : (await conditionsOf([id])).get(id);
+  return isKnown(condition) ? condition : null;
+}
+
 /** Conditions by id. */
 export function createConditionLookup({
   tables,

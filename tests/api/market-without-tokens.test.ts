@@ -32,6 +32,8 @@ const settled = { ...windowMarket, conditionId: hex32(0xfee8), slug: `btc-updown
 const resolved = { ...windowMarket, conditionId: hex32(0xfee9), slug: `eth-updown-5m-${NOW_S}` };
 const settledTokens = tokenPair(addresses.usdcE, settled.conditionId);
 const wallet = address(0xfee5);
+/** A market whose tokens the chain lacks too. */
+const bare = { ...windowMarket, conditionId: hex32(0xfeea), slug: 'thaw-oslo', question: 'Thaw?' };
 
 type Row = Record<string, unknown>;
 let api: ApiHarness;
@@ -42,7 +44,7 @@ beforeAll(async () => {
   key = await api.key('enterprise');
   await api.clickhouse.insertRows(
     'markets',
-    [market, settled, resolved].map((row) => ({ ...marketRow(row), token_ids: [] })),
+    [market, settled, resolved, bare].map((row) => ({ ...marketRow(row), token_ids: [] })),
   );
   await api.clickhouse.insertRows('events', [
     eventRow({ id: '88', slug: 'bitcoin-frost', title: 'Frost', conditionIds: [condition] }),
@@ -221,4 +223,29 @@ it('/v1/event reads no conditions of markets that the catalogue lists with token
     markets: [{ tokenId: '601' }, { tokenId: '701' }],
   });
   expect(api.statements.filter(({ params }) => 'conditions' in params)).toEqual([]);
+});
+
+describe('a market that the catalogue lists without tokens, whose tokens the chain lacks', () => {
+  it.each([bare.conditionId, bare.slug])('/v1/markets/%s/trades is an empty list', async (id) => {
+    const page = await ok<Row>(`/v1/markets/${id}/trades`);
+    expect(page).toEqual({ condition_id: bare.conditionId, count: 0, next_cursor: null, trades: [] });
+  });
+
+  it.each([`market_slug=${bare.slug}`, `condition_id=${bare.conditionId}`])(
+    '/v2/onchain/trades and positions by %s are empty lists',
+    async (filter) => {
+      for (const list of ['trades', 'positions'])
+        for (const more of ['', `&wallet=${wallet}`])
+          expect(await ok<Row>(`/v2/onchain/${list}?${filter}${more}`)).toMatchObject({ count: 0, [list]: [] });
+    },
+  );
+
+  it.each(['market_slug', 'condition_id'])('/v2/onchain/candles by %s is rejected', async (by) => {
+    const value = by === 'market_slug' ? bare.slug : bare.conditionId;
+    for (const path of ['candles?', `candles/${no}?`])
+      expect(await api.get(`/v2/onchain/${path}${by}=${value}`, key)).toMatchObject({
+        status: 400,
+        body: { error: `${by} has no known outcome tokens` },
+      });
+  });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MarketName } from '../../catalog/conditions.js';
 import { badParameter } from '../../errors/failure.js';
 import { named } from '../../http/named-params.js';
 import { slugParam } from '../../http/params.js';
@@ -16,6 +17,11 @@ export const marketId = slugParam({
   invalid: 'Invalid market',
   example: 'snow-lisbon-may',
 }).refine((text) => !MALFORMED_CONDITION.test(text), 'Invalid market: a condition id is 0x and 64 hex digits');
+
+const CONDITION = /^0x[0-9a-f]{64}$/i;
+/** The market that a `marketId` names. */
+export const marketNameOf = (id: string): MarketName =>
+  CONDITION.test(id) ? { conditionId: id.toLowerCase() } : { marketSlug: id };
 
 /** Maximum number of wallets per request. */
 export const MAX_WALLETS = 20;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { commonLimits } from '../../../schemas/plans.js';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
-import { conditionIdOfSlug, isKnown } from '../../catalog/conditions.js';
+import { knownCondition } from '../../catalog/conditions.js';
 import { notFound } from '../../errors/failure.js';
 import { minSizeAlias } from '../../http/aliases.js';
-import { hashParam, usdParam } from '../../http/chain-params.js';
+import { usdParam } from '../../http/chain-params.js';
 import { priceDocs } from '../../http/field-docs.js';
 import { named } from '../../http/named-params.js';
 import { integerParam } from '../../http/params.js';
@@ -19,7 +19,7 @@ import type { HolderSort } from '../../positions/positions.sql.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { holdersCursor } from '../../positions/top-holders.js';
 import type { Readers } from '../../readers.js';
-import { common, cursor, marketId, nextCursor, paging, parseWallets } from './params.js';
+import { common, cursor, marketId, marketNameOf, nextCursor, paging, parseWallets } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -112,16 +112,6 @@ const rowFrom = (
 
 /** GET /v1/markets/{id}/positions: top traders per outcome. */
 export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimitStore): Route {
-  const conditionIdParam = hashParam({ invalid: 'Invalid market', description: '' });
-
-  /** Market by condition id or slug; null if neither catalogue nor chain knows it. */
-  const conditionOf = async (id: string) => {
-    const parsed = conditionIdParam.safeParse(id);
-    const found = parsed.success ? parsed.data : await conditionIdOfSlug(readers.tables, id);
-    const condition = found === undefined ? undefined : (await readers.conditionsOf([found])).get(found);
-    return isKnown(condition) ? condition : null;
-  };
-
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -201,7 +191,7 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
       const { limit, offset, includeTrades } = query;
       const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);
       if (includeTrades) await enforceFeatureLimit(rateLimitStore, tradesLimit, context);
-      const condition = await conditionOf(id);
+      const condition = await knownCondition(readers, marketNameOf(id));
       if (condition === null) throw notFound(`Market ${id} not found`);
       const { market, tokenIds, conditionId } = condition;
       const outcomes = market?.outcomes ?? [];

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { moneyToNumber, priceNumber } from '../../../schemas/primitives/money.js';
+import { knownCondition } from '../../catalog/conditions.js';
 import { notFound } from '../../errors/failure.js';
 import type { FillRow } from '../../fills/fills.sql.js';
 import { allFills, type FillFilter, withoutCombos } from '../../fills/filter.js';
 import type { TokenTitle } from '../../fills/titles.js';
 import { camelTokenFields, camelTokenFieldsFrom } from '../../fills/token-fields.js';
-import { hashParam } from '../../http/chain-params.js';
 import { priceDocs, sideDocs } from '../../http/field-docs.js';
 import { named } from '../../http/named-params.js';
 import { requiredText } from '../../http/params.js';
@@ -14,7 +14,7 @@ import { logPositionCursor } from '../../pagination/cursor.js';
 import { cursorPage, type PageQuery } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, cursor, MAX_WALLETS, marketId, nextCursor, paging, parseWallets } from './params.js';
+import { common, cursor, MAX_WALLETS, marketId, marketNameOf, nextCursor, paging, parseWallets } from './params.js';
 
 const PRICE_PLACES = 6;
 
@@ -103,7 +103,8 @@ function marketTradeFrom(row: FillRow, title: TokenTitle): z.input<typeof market
 const WALLET_PATH = '/v1/wallets/{addr}/trades';
 
 /** GET trades of wallets and markets: one row per signed order of the wallet, so that a taker order is one row and not one per matched maker. */
-export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): readonly Route[] {
+export function createV1TradesRoutes(readers: Readers): readonly Route[] {
+  const { fills, titleOf, withTitles } = readers;
   const read = async <T>(
     filter: FillFilter,
     query: PageQuery,
@@ -169,7 +170,6 @@ export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): r
     },
   });
 
-  const conditionId = hashParam({ invalid: 'Invalid market', description: '' });
   const market = defineRoute({
     ...common,
     path: '/v1/markets/{id}/trades',
@@ -202,20 +202,21 @@ export function createV1TradesRoutes({ fills, titleOf, withTitles }: Readers): r
       },
     },
     otherResponses: notFoundResponse(
-      'Neither a slug nor a condition id of the catalogue.',
+      'Neither a known slug nor a known condition id.',
       'Market snow-lisbon-may not found',
     ),
     async handler({ params: { id }, query }, context) {
-      const condition = conditionId.safeParse(id);
-      const tokenIds = await fills.tokens(condition.success ? { conditionId: condition.data } : { marketSlug: id });
-      const [first] = tokenIds ?? [];
-      if (tokenIds === null || first === undefined) throw notFound(`Market ${id} not found`);
+      const name = marketNameOf(id);
+      const tokenIds = (await fills.tokens(name)) ?? [];
+      const [first] = tokenIds;
+      const withoutTokens = first === undefined ? await knownCondition(readers, name) : undefined;
+      if (withoutTokens === null) throw notFound(`Market ${id} not found`);
       const users = query.user === undefined ? null : parseWallets(query.user, 'user');
       const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
       const page = await read(filter, query, context.endpoint, marketTradeFrom);
       // Only fills may know the tokens of a condition: then no table leads back to it.
-      const found = condition.success ? condition.data : ((await titleOf(first)).conditionId ?? '');
-      return { body: { condition_id: found, ...page } };
+      const found = name.conditionId ?? (first === undefined ? withoutTokens : await titleOf(first))?.conditionId;
+      return { body: { condition_id: found ?? '', ...page } };
     },
   });
 

@@ -155,7 +155,8 @@ function bodyFrom(tokenId: string, given: Query, page: CandlePage, title: typeof
 }
 
 /** GET candles of an outcome token, computed from its trades. */
-export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Readers): readonly Route[] {
+export function createOnchainCandleRoutes(readers: Readers): readonly Route[] {
+  const { tables, cache, titleOf } = readers;
   const momentOf = async (tokenId: string, given: Query): Promise<number | null> => {
     const { anchor_tx: hash, anchor_block: block } = given;
     if (hash === undefined && block === undefined) return given.anchor_ts ?? null;
@@ -187,8 +188,9 @@ export function createOnchainCandleRoutes({ tables, cache, fills, titleOf }: Rea
     let left: readonly string[] | null = tokenId === undefined ? null : [tokenId];
     let name = 'token_id';
     for (const by of ['condition_id', 'market_slug'] as const) {
-      const found = await tokensOfMarket({ fills }, by, market);
+      const found = await tokensOfMarket(readers, by, market);
       if (found === null) continue;
+      if (found.length === 0) throw badParameter(`${by} has no known outcome tokens`);
       const before = left;
       left = before === null ? found : before.filter((id) => found.includes(id));
       if (left.length === 0) throw badParameter(`${name} is not of this ${by}`);

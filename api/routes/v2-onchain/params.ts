@@ -1,3 +1,4 @@
+import { knownCondition } from '../../catalog/conditions.js';
 import { badParameter } from '../../errors/failure.js';
 import { parseCursor } from '../../fills/log-position.js';
 import { hashParam, tokenIdParam, walletParam } from '../../http/chain-params.js';
@@ -46,15 +47,16 @@ export const selectors = {
   token_id: v2.tokenId.optional(),
 };
 
-/** Tokens of the market that a parameter names; null without it. Throws ApiError for an unknown market. */
+/** Tokens of the market that a parameter names, if any are known; null without it. Throws ApiError for an unknown market. */
 export async function tokensOfMarket(
-  { fills }: Pick<Readers, 'fills'>,
+  readers: Readers,
   by: 'market_slug' | 'condition_id',
   query: { readonly market_slug?: string; readonly condition_id?: string },
 ): Promise<readonly string[] | null> {
   const value = query[by];
   if (value === undefined) return null;
-  const found = await fills.tokens(by === 'market_slug' ? { marketSlug: value } : { conditionId: value });
-  if (found === null || found.length === 0) throw badParameter(`${by} not found`);
+  const name = by === 'market_slug' ? { marketSlug: value } : { conditionId: value };
+  const found = await readers.fills.tokens(name);
+  if (found?.length === 0 && (await knownCondition(readers, name)) === null) throw badParameter(`${by} not found`);
   return found;
 }

@@ -77,7 +77,8 @@ function rowFrom(position: PositionWithMetadata, ofWallet: boolean): z.input<typ
 }
 
 /** GET /v2/onchain/positions: positions by any filter. */
-export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Readers): Route {
+export function createOnchainPositionsRoute(readers: Readers): Route {
+  const { positions, outcomesOf, fills } = readers;
   return defineRoute({
     ...common,
     cacheS: CACHE_S,
@@ -126,7 +127,7 @@ export function createOnchainPositionsRoute({ positions, outcomesOf, fills }: Re
       });
       // Without tokens one of the names may be unknown.
       if (chosen?.tokenIds?.length === 0)
-        for (const by of ['market_slug', 'condition_id'] as const) await tokensOfMarket({ fills }, by, query);
+        for (const by of ['market_slug', 'condition_id'] as const) await tokensOfMarket(readers, by, query);
       const minSize = query.min_size ?? null;
       const body = (rows: readonly PositionWithMetadata[], hasMore: boolean, ofWallet: boolean) => {
         const last = rows.at(-1);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolutions } from '../../../candles/candles.sql.js';
 import { exampleCandles } from '../../../candles/examples.js';
 import { readCandles } from '../../../candles/reader.js';
-import { type Condition, conditionIdOfSlug, isKnown } from '../../../catalog/conditions.js';
+import { type Condition, knownCondition } from '../../../catalog/conditions.js';
 import { tradedTokensAmong } from '../../../catalog/traded-tokens.js';
 import { ApiError, badParameter } from '../../../errors/failure.js';
 import { timeRangeAliases } from '../../../http/aliases.js';
@@ -44,13 +44,10 @@ function rangeOf(query: CandlesQuery): { fromS: number | null; toS: number | nul
 const exampleQuery = candlesQuery.parse({});
 
 /** GET candles of an outcome token, and of all outcomes of a market by condition id or slug. */
-export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers): readonly Route[] {
-  const marketOf = async (conditionId: string | undefined): Promise<Condition | null> => {
-    const found = conditionId === undefined ? undefined : (await conditionsOf([conditionId])).get(conditionId);
-    return isKnown(found) ? found : null;
-  };
+export function createCandleRoutes(readers: Readers): readonly Route[] {
+  const { tables, metadata } = readers;
   const tokensMarket = async (tokenId: string): Promise<Condition | null> =>
-    marketOf((await metadata.tokensOf([tokenId])).get(tokenId)?.conditionId);
+    knownCondition(readers, { conditionId: (await metadata.tokensOf([tokenId])).get(tokenId)?.conditionId });
   const read = async (query: CandlesQuery, tokenId: string) =>
     readCandles(tables, {
       tokenId,
@@ -150,13 +147,13 @@ export function createCandleRoutes({ tables, metadata, conditionsOf }: Readers):
       '/v3/markets/condition/{condition_id}/candles',
       'Candles of a market by condition id',
       z.object({ condition_id: v3.conditionId }),
-      marketOf,
+      (conditionId) => knownCondition(readers, { conditionId }),
     ),
     series(
       '/v3/markets/slug/{slug}/candles',
       'Candles of a market by slug',
       z.object({ slug: v3.slug }),
-      async (slug) => marketOf(await conditionIdOfSlug(tables, slug)),
+      (marketSlug) => knownCondition(readers, { marketSlug }),
     ),
   ];
 }
