@@ -119,4 +119,6 @@ export const positionId = (position: Pick<Position, 'wallet' | 'tokenId'>): stri
 /** A position with the metadata of its outcome. */
 export interface PositionWithMetadata extends Position {
   readonly metadata: OutcomeMetadata;
+  /** The last redemption of the condition by the wallet, among the positions that were read with this one. */
+  readonly closedAtS?: number | undefined;
 }

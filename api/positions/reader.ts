@@ -75,6 +75,16 @@ export async function withMetadata(
   }));
 }
 
+/** Adds the last redemption of the condition by the wallet: a position that had no shares then does not know it. */
+function withClosedAt(positions: readonly PositionWithMetadata[]): readonly PositionWithMetadata[] {
+  const lastByCondition = new Map<string | null, number>();
+  for (const { lastRedeemedAtS: at, metadata } of positions) {
+    const { conditionId: id } = metadata;
+    if (id !== null && at !== null) lastByCondition.set(id, Math.max(at, lastByCondition.get(id) ?? at));
+  }
+  return positions.map((one) => ({ ...one, closedAtS: lastByCondition.get(one.metadata.conditionId) }));
+}
+
 /** Whether a page may be looked for among the next rows of the table; other filters could exclude most of them. */
 const hasNextRows = ({ tokens, status, minSize }: PositionPage): boolean =>
   tokens?.among?.tagLists != null && status === 'all' && minSize === null;
@@ -124,7 +134,7 @@ export function createPositionReader(deps: {
       const name = `wallet positions ${wallet} ${ttlMs} ${tokens} ${status} ${minSize} ${first}`;
       const cached = await deps.cache.get(name, ttlMs, async () => {
         const rows = await tables.rows<PositionRow>(walletPositionsSql(wallet, selection, MAX_POSITIONS + 1));
-        const listed = await withMetadata(deps, rows.slice(0, MAX_POSITIONS));
+        const listed = withClosedAt(await withMetadata(deps, rows.slice(0, MAX_POSITIONS)));
         return { listed, isPartial: rows.length > MAX_POSITIONS };
       });
       return { ...cached, value: cached.value.listed, isPartial: cached.value.isPartial };

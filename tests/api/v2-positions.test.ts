@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
-import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
+import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts, tradeOf } from '../support/positions.js';
 import { NOW_S, type PositionsApi, startPositionsApi } from '../support/positions-api.js';
 import { hex32 } from '../support/rows.js';
 import { alice, bob, rain, rainNo, rainYes, snow, snowYes, T } from '../support/venue.js';
@@ -277,6 +277,43 @@ describe('/v2/wallets', () => {
     });
     expect(pages.map(({ positions }) => positions.map((row) => row.asset))).toEqual([['9103', '9102'], ['9101']]);
     expect(await assets('limit=2')).toEqual(['9104', '9103']);
+  });
+
+  it('a position that was sold before the wallet redeemed the condition has the time of the redemption', async () => {
+    later(61);
+    const heidi = `0x${'8e'.repeat(20)}`;
+    await insertAccounts(api.clickhouse, [
+      tradeOf(heidi, 200, 'BUY', rainNo, 10, 1),
+      tradeOf(heidi, 201, 'SELL', rainNo, 10, 2),
+      tradeOf(heidi, 202, 'BUY', rainYes, 5, 4),
+      tradeOf(heidi, 203, 'BUY', snowYes, 5, 2),
+      activityOf({
+        wallet: heidi,
+        block_number: 210,
+        action: 'REDEEM',
+        tokens: [rainYes, rainNo],
+        amounts: [5_000_000n, 0n],
+        usdc: 5_000_000n,
+        numerators: ['1', '0'],
+      }),
+    ]);
+    const closedAt = async (path: string) => {
+      const { positions } = await api.ok<{ positions: Row[] }>(`/v2/${path}`, paid);
+      return positions.map((row) => [row.token_id, row.closed_at]);
+    };
+    // Two seconds per block from T at block 100.
+    expect(await closedAt(`wallets/${heidi}/positions/onchain`)).toEqual([
+      [snowYes, null],
+      [rainYes, T + 220],
+      [rainNo, T + 220],
+    ]);
+    expect(await closedAt(`wallets/${heidi}/positions/onchain?until=${T + 202}`)).toEqual([[rainNo, T + 220]]);
+    expect(await closedAt(`onchain/positions?wallet=${heidi}`)).toEqual([
+      [rainYes, T + 220],
+      [snowYes, null],
+      [rainNo, T + 220],
+    ]);
+    expect(await closedAt(`onchain/positions?wallet=${heidi}&token_id=${rainNo}`)).toEqual([[rainNo, T + 220]]);
   });
 
   it('returns 404 for a wallet without history, 402 or 403 for the free plan', async () => {

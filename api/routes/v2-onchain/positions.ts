@@ -85,7 +85,7 @@ export function createOnchainPositionsRoute(readers: Readers): Route {
     path: '/v2/onchain/positions',
     reads: ['positions', 'catalog'],
     summary: 'Positions by any filter',
-    description: `With \`wallet\`: one page of at most 500 positions, by latest activity; \`has_more\` is false even if there are more, and the complete list is at \`/v3/wallets/{address}/positions\`. Of more than ${MAX_POSITIONS_TEXT} positions of a wallet that the other filters select, \`tag_slug\` searches the first in the order. Otherwise keyset pages by position id, \`<wallet>-<token_id>\`; a position that exists throughout is listed exactly once.`,
+    description: `With \`wallet\`: one page of at most 500 positions, by latest activity; \`has_more\` is false even if there are more, and the complete list is at \`/v3/wallets/{address}/positions\`. Of more than ${MAX_POSITIONS_TEXT} positions of a wallet that the other filters select, \`tag_slug\` searches the first in the order. Otherwise keyset pages by position id, \`<wallet>-<token_id>\`, whose \`closed_at\` is the last redemption of the position's own shares; a position that exists throughout is listed exactly once.`,
     query: z.object({
       ...selectors,
       status: named

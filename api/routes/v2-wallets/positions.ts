@@ -154,7 +154,7 @@ export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
     path: '/v2/wallets/{address}/positions/onchain',
     reads: ['positions', 'catalog'],
     summary: 'All positions of a wallet, open and closed',
-    description: `Up to ${MAX_POSITIONS_TEXT} positions, most recently traded first; of more, the open ones and those with the latest activity are read, which the filters and sums cover, and \`complete\` is false. A filter excludes rows without the field it tests; sums cover the remaining rows.`,
+    description: `Up to ${MAX_POSITIONS_TEXT} positions, most recently traded first; of more, the open ones and those with the latest activity are read, which the filters, the sums and \`closed_at\` cover, and \`complete\` is false. A filter excludes rows without the field it tests; sums cover the remaining rows.`,
     params: z.object({ address: v2.wallet }),
     query: z.object({
       since: v2.time('since', 'Only positions last traded at or after this time, Unix seconds.').optional(),

@@ -71,6 +71,6 @@ export const positionFieldsOf = (position: PositionWithMetadata) => ({
   image: position.metadata.image,
   condition_id: position.metadata.conditionId,
   last_trade_at: position.lastTradeAtS,
-  closed_at: position.lastRedeemedAtS,
+  closed_at: position.closedAtS ?? position.lastRedeemedAtS,
   resolved_at: position.metadata.resolvedAtS,
 });
