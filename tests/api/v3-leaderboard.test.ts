@@ -133,6 +133,8 @@ describe('/v3 leaderboards', () => {
     expect(await wallets('event_slug=sky')).toEqual([alice, bob]);
     expect(await wallets('event_slug=sky&sort=realized')).toEqual([bob, alice]);
     expect(await wallets('tags=europe&sort=loss&limit=1')).toEqual([bob]);
+    const longest = Array.from({ length: 19 }, (_, n) => String(n).padStart(300, 'x'));
+    expect(await wallets(`tags=${longest},europe&sort=loss&limit=1`)).toEqual([bob]);
     expect(await wallets('tag_slug=weather&market=rain&sort=unrealized')).toEqual([alice, bob]);
     expect(await wallets('tag_slug=nowhere')).toEqual([]);
     expect(await get('market=rain&limit=1&offset=1')).toMatchObject({

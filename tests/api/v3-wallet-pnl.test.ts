@@ -341,6 +341,8 @@ describe('/v3 PnL by time', () => {
     expect(await realized(alice, 'category=weather')).toBe(2.99);
     expect(await realized(alice, 'tags=europe,nowhere')).toBe(2);
     expect(await realized(alice, 'tags=nowhere')).toBe(0);
+    const unknown = Array.from({ length: 16 }, (_, n) => `no-market-has-tag-${n + 10}`);
+    expect(await realized(alice, `tags=${unknown},europe`)).toBe(2);
 
     expect(await get(`${erin}/pnl?period=7d&include_unrealized=true`)).toEqual({
       address: erin,
@@ -377,6 +379,8 @@ describe('/v3 PnL by time', () => {
       [`${alice}/pnl?after=5&before=4`, 'invalid after: later than before'],
       [`${alice}/pnl?condition_id=${rain.slug}`, 'invalid condition_id: use 0x and 64 hex digits'],
       [`${alice}/pnl?tags=,`, 'invalid tags'],
+      [`${alice}/pnl?tags=${'a,'.repeat(21)}`, 'invalid tags'],
+      [`${alice}/pnl?tags=europe,${'a'.repeat(301)}`, 'invalid tags'],
       [`${alice}/pnl/events?group=year`, 'invalid group: use hour, day, week, month'],
       [`${alice}/pnl/events?after=x`, 'invalid after: use Unix seconds'],
       [`${alice}/pnl/events?after=${MONDAY + 3 * DAY}`, 'invalid after: later than before'],

@@ -1,15 +1,27 @@
 import type { z } from 'zod';
-import { badParameter } from '../../errors/failure.js';
 import type { TokenChoice } from '../../fills/tokens.sql.js';
 import { marketAliases } from '../../http/aliases.js';
+import { parsedText } from '../../http/params.js';
 import type { Readers } from '../../readers.js';
 import { v3 } from './params.js';
 
 const MAX_TAGS = 20;
 
+const tags = parsedText<readonly string[]>(
+  {
+    parse(text) {
+      const slugs = text.split(',').filter((slug) => slug !== '');
+      const isValid = slugs.length > 0 && slugs.length <= MAX_TAGS;
+      return isValid && slugs.every((slug) => v3.slug.safeParse(slug).success) ? slugs : undefined;
+    },
+    invalid: 'invalid tags',
+  },
+  { type: 'string', description: `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.` },
+);
+
 /** Parameters that select markets; they are ANDed. */
 export const selectionFields = {
-  tags: v3.slugOf('tags', `Tag slugs, comma-separated, at most ${MAX_TAGS}: markets with any of them.`),
+  tags: tags.optional(),
   tag_slug: v3.slugOf('tag_slug', 'Tag slug of the markets.'),
   market_slug: v3.slugOf('market_slug', 'Market slug.'),
   event_slug: v3.slugOf('event_slug', 'Event slug: all its markets.'),
@@ -21,8 +33,7 @@ export type Selection = z.output<z.ZodObject<typeof selectionFields>>;
 
 /** Finds the tokens of the selected markets; null without a selection. */
 export async function selectTokens({ fills }: Readers, query: Selection): Promise<TokenChoice | null> {
-  const anyTag = query.tags?.split(',').filter((tag) => tag !== '');
-  if (anyTag !== undefined && (anyTag.length === 0 || anyTag.length > MAX_TAGS)) throw badParameter('invalid tags');
-  const { condition_id: conditionId, market_slug: marketSlug, event_slug: eventSlug, tag_slug: tagSlug } = query;
+  const { tags: anyTag, condition_id: conditionId, market_slug: marketSlug } = query;
+  const { event_slug: eventSlug, tag_slug: tagSlug } = query;
   return fills.choose({ conditionId, marketSlug, eventSlug, tagSlug, anyTag });
 }

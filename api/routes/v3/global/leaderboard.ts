@@ -47,7 +47,7 @@ const WIDE_ORDER = `Order and sums of a tag with more than ${MAX_LISTED_TOKENS.t
 /** Slugs of the tags if the selection is of markets that have any of some tags; otherwise empty. */
 function onlyTags({ tags, tag_slug: tag, ...rest }: Selection): readonly string[] {
   if (Object.values(rest).some((value) => value !== undefined)) return [];
-  const any = [...new Set((tags ?? '').split(','))].filter((slug) => slug !== '');
+  const any = [...new Set(tags)];
   if (tag === undefined) return any;
   return any.length === 0 ? [tag] : [];
 }
