@@ -17,8 +17,8 @@ export const tokenIdParam = ({
   parsedText(
     {
       parse(text) {
-        const value = /^\d{1,78}$/.test(text) ? BigInt(text) : 0n;
-        return value === 0n || value > MAX_TOKEN_ID ? undefined : value.toString();
+        const value = /^\d{1,78}$/.test(text) ? BigInt(text) : null;
+        return value === null || value > MAX_TOKEN_ID ? undefined : value.toString();
       },
       invalid,
     },

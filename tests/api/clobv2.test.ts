@@ -54,6 +54,7 @@ describe('GET /clobv2/trades', () => {
     [`builder=${builder}`, [3]],
     [`builder=${NO_BUILDER}&limit=2`, [8, 5]],
     [`token_id=${snowNo}`, [2]],
+    ['token_id=0', []],
     [`condition_id=${rain.conditionId}`, []],
     [`condition_id=${snow.conditionId}&token_id=${snowYes}`, [5, 4, 3, 1, 0]],
     [`start=${T + 2}&end=${T + 2}`, [3, 2]],
@@ -257,7 +258,7 @@ describe('/clobv2 volumes', () => {
       image: snow.image,
       condition_id: snow.conditionId,
     });
-    for (const token of [rainYes, '4'])
+    for (const token of [rainYes, '4', '0'])
       expect(await get(`markets/${token}/volume`)).toMatchObject({
         found: false,
         total_trades: 0,
@@ -345,7 +346,7 @@ describe('/clobv2 inputs', () => {
     ['trades?offset=-1', 'invalid integer offset: expected 0..10000000'],
     ['trades?offset=10000001', 'invalid integer offset: expected 0..10000000'],
     ['trades?wallet=bob', 'invalid wallet address: expected 0x and 40 hex digits'],
-    ['trades?token_id=0x1', 'invalid token_id: expected 1 to 78 digits'],
+    ['trades?token_id=0x1', 'invalid token_id: expected 1 to 78 digits, below 2^256'],
     ['trades?condition_id=1', 'invalid condition_id: expected 0x and 64 hex digits'],
     ['trades?builder=1', 'invalid builder: expected 0x and 64 hex digits'],
     ['trades?start=-1', 'invalid timestamp: expected Unix seconds, 0 or more'],
@@ -359,8 +360,9 @@ describe('/clobv2 inputs', () => {
       'invalid condition_id: parent_id is 0x and 64 lowercase hex digits',
     ],
     [`neg-risk/events/${negRiskMarket}/children?limit=1001`, 'invalid integer limit: expected 1..1000'],
-    ['markets/x/volume', 'invalid token_id: expected 1 to 78 digits'],
-    ['markets/x/orderbook', 'invalid token_id: expected 1 to 78 digits'],
+    ['markets/x/volume', 'invalid token_id: expected 1 to 78 digits, below 2^256'],
+    [`markets/${2n ** 256n}/volume`, 'invalid token_id: expected 1 to 78 digits, below 2^256'],
+    ['markets/x/orderbook', 'invalid token_id: expected 1 to 78 digits, below 2^256'],
     ['candles/4?resolution=2h', 'resolution must be one of [1m, 5m, 15m, 1h, 4h, 1d]'],
   ])('%s is rejected', async (path, error) => {
     const { status, body } = await api.get(`/clobv2/${path}`, key);

@@ -159,11 +159,11 @@ describe('/v1/orderbook', () => {
   });
 
   it('rejects unknown tokens with 404 and invalid inputs with 400', async () => {
-    for (const path of ['/v1/orderbook/1', '/v1/midpoint/1', '/v1/spread/1', '/v1/orderbook/7004'])
+    for (const path of ['/v1/orderbook/1', '/v1/midpoint/1', '/v1/spread/1', '/v1/orderbook/0', '/v1/orderbook/7004'])
       expect(await api.get(path, key)).toMatchObject({ status: 404, body: { error: 'No order book of this token' } });
     expect(await api.get('/v1/orderbook/0xab', key)).toMatchObject({
       status: 400,
-      body: { error: 'Invalid token id. Use 1 to 78 digits' },
+      body: { error: 'Invalid token id. Use 1 to 78 digits, below 2^256' },
     });
     for (const depth of ['0', '10001', 'all'])
       expect(await api.get(`/v1/orderbook/${TOKEN}?depth=${depth}`, key)).toMatchObject({ status: 400 });

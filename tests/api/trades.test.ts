@@ -206,6 +206,8 @@ describe('filters', () => {
     ['order=ASC&limit=2&offset=1', [1, 2]],
     [`token_id=${BIG_TOKEN}`, [2, 0]],
     ['token_id=0000502', [1]],
+    ['token_id=0', []],
+    [`token_id=${2n ** 256n - 1n}`, []],
     [`condition_id=${hex32(0xc1).toUpperCase().replace('0X', '0x')}`, [2, 1, 0]],
     ['market_slug=rain', [3]],
     ['event_slug=snow-lisbon', [2, 1, 0]],

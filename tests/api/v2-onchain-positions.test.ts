@@ -160,6 +160,7 @@ describe('/v2/onchain', () => {
     ];
     const list = `positions?condition_id=${snow.conditionId}`;
     expect(idsOf(await get(`${list}&order=asc`))).toEqual(all);
+    expect(idsOf(await get('positions?token_id=0'))).toEqual([]);
     expect(idsOf(await get(`${list}&token_id=${snowNo}`))).toEqual([`${carol}-${snowNo}`, `${bob}-${snowNo}`]);
     const first = await get(`${list}&order=asc&limit=2`);
     expect(first.pagination).toEqual({ limit: 2, has_more: true, pagination_key: all[1] });

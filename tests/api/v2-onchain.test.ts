@@ -301,8 +301,9 @@ describe('GET /v2/onchain/trades', () => {
     [`wallets/${alice}/trades?limit=ten`, 400, 'Invalid limit. Use a whole number, 1 or more'],
     [`wallets/${alice}/trades?cursor=5`, 400, 'Invalid cursor'],
     ['wallets/0x1/redemptions', 400, 'Invalid wallet address'],
-    [`markets/${snow.conditionId}/trades`, 400, 'Invalid token id'],
-    ['markets/x/volume', 400, 'Invalid token id'],
+    [`markets/${snow.conditionId}/trades`, 400, 'Invalid token id. Use 1 to 78 digits, below 2^256'],
+    [`markets/${2n ** 256n}/volume`, 400, 'Invalid token id. Use 1 to 78 digits, below 2^256'],
+    ['markets/x/volume', 400, 'Invalid token id. Use 1 to 78 digits, below 2^256'],
   ])('%s is %i', async (path, status, error) => {
     expect(await api.get(`/v2/onchain/${path}`, key)).toMatchObject({ status, body: { error } });
   });

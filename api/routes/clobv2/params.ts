@@ -11,7 +11,7 @@ export const common = { method: 'get', apiGroup: 'clobv2', tag: 'CLOB v2', auth:
 /** Parameters that all /clobv2 endpoints share. Values out of range are rejected, not clamped. */
 export const clob = {
   wallet: walletParam({ invalid: 'invalid wallet address: expected 0x and 40 hex digits' }),
-  tokenId: tokenIdParam({ invalid: 'invalid token_id: expected 1 to 78 digits' }),
+  tokenId: tokenIdParam({ invalid: 'invalid token_id: expected 1 to 78 digits, below 2^256' }),
   conditionId: hashParam({
     description: 'Condition id of a market.',
     invalid: 'invalid condition_id: expected 0x and 64 hex digits',

@@ -24,7 +24,7 @@ const common = {
   tag: 'Order books',
   otherResponses: notFoundResponse('No book of this token was read within the last day', 'No order book of this token'),
 } as const;
-const params = z.object({ token: tokenIdParam({ invalid: 'Invalid token id. Use 1 to 78 digits' }) });
+const params = z.object({ token: tokenIdParam({ invalid: 'Invalid token id. Use 1 to 78 digits, below 2^256' }) });
 const depth = integerParam({
   description: `Levels per side, best first. Default and maximum ${MAX_LEVELS_PER_SIDE}: the whole book.`,
   invalid: `Invalid depth. Use a whole number, 1 to ${MAX_LEVELS_PER_SIDE}`,

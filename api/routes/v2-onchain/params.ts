@@ -17,7 +17,7 @@ const CURSOR = /^\d{1,10}:(\d{1,15}-\d{1,9})$/;
 /** Parameters that all /v2/onchain lists share. Limits over the maximum are clamped. */
 export const v2 = {
   wallet: walletParam({ invalid: 'Invalid wallet address' }),
-  tokenId: tokenIdParam({ invalid: 'Invalid token id' }),
+  tokenId: tokenIdParam({ invalid: 'Invalid token id. Use 1 to 78 digits, below 2^256' }),
   conditionId: hashParam({ description: 'Condition id of a market.', invalid: 'Invalid condition id' }),
   slug: slugParam({ description: 'Market slug.', invalid: 'Invalid market slug' }),
   limit: (max: number) => named.limit(max, 100),
