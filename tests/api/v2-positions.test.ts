@@ -321,7 +321,7 @@ describe('/v2/wallets', () => {
     for (const path of ['positions/onchain', 'closed-positions']) {
       expect(await api.get(`/v2/wallets/${unknownWallet}/${path}`, paid)).toMatchObject({
         status: 404,
-        body: { error: 'Wallet not found' },
+        body: { error: 'Not found.' },
       });
       expect((await api.get(`/v2/wallets/${alice}/${path}`, key)).status).toBe(403);
     }

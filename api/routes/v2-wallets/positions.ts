@@ -22,7 +22,7 @@ import { averageOf, oppositeOutcomeOf, positionFields, positionFieldsOf, toCent 
 const common = {
   ...walletCommon,
   cacheS: POSITIONS_CACHE_S,
-  otherResponses: notFoundResponse('The wallet never had a position.', 'Wallet not found'),
+  otherResponses: notFoundResponse('The wallet never had a position.', 'Not found.'),
 } as const;
 
 const allPositionsRow = z.object({
@@ -145,7 +145,7 @@ const closedRowFrom = (position: PositionWithMetadata): z.input<typeof closedRow
 export function createV2PositionsRoutes(readers: Readers): readonly Route[] {
   const cachedPositionsOf = async (wallet: string) => {
     const cached = await readers.positions.ofWallet(wallet, POSITIONS_CACHE_S * 1000);
-    if (cached.value.length === 0) throw notFound('Wallet not found');
+    if (cached.value.length === 0) throw notFound('Not found.');
     return cached;
   };
 
