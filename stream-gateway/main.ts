@@ -85,6 +85,7 @@ runProcess({
       logger.warn({ reason }, 'unreadable stream event skipped');
     };
     let caughtUp = false;
+    let hasBooks = () => false;
     let deliveredOffset: number | undefined;
 
     const usedUpUntil = createUsedUpUntil(accounts);
@@ -107,6 +108,7 @@ runProcess({
         : {}),
       admission,
       ready: () => caughtUp,
+      accepts: () => caughtUp && hasBooks(),
       epoch: () => sources.stream()?.epoch ?? null,
       sources,
       recent,
@@ -128,6 +130,7 @@ runProcess({
       names: createNamesReader(clickhouse),
       onUnreadable,
     });
+    hasBooks = orderBook.ready;
     healthRegistry.markStarted('stream-gateway', async () => {
       if (deliveredOffset !== undefined)
         lag.set(Math.max(0, (await log.bounds(topics.streamEvents.name, 0)).next - deliveredOffset));

@@ -126,6 +126,16 @@ describe('gateway upgrade', () => {
     expect(await headersOf(server.port, '/elsewhere', 'mine-4')).toEqual(['mine-4', undefined]);
   });
 
+  it('tells load balancers at /healthz whether it has loaded, without a key', async () => {
+    let accepts = false;
+    const { server } = await gateway({ accepts: () => accepts });
+    const health = async ({ port }: typeof server) => (await fetch(`http://127.0.0.1:${port}/healthz`)).status;
+    expect(await health(server)).toBe(503);
+    accepts = true;
+    expect(await health(server)).toBe(200);
+    expect(await health((await gateway({ ready: () => false })).server)).toBe(503);
+  });
+
   it('responds to a plain HTTP request with 426 and a hint to use a WebSocket client', async () => {
     const { server } = await gateway();
     const response = await fetch(`http://127.0.0.1:${server.port}/ws?key=big`);

@@ -73,6 +73,8 @@ export async function startGatewayServer(deps: {
   admission: Admission;
   meter: Meter;
   ready: () => boolean;
+  /** Whether load balancers may send clients to this process (`/healthz`). Default: `ready`. */
+  accepts?: () => boolean;
   /** Id of the lifetime of stream.events; null while it is unknown. Default: unknown. */
   epoch?: () => string | null;
   /** Whether the events of the sources are current. Default: no sources. */
@@ -245,7 +247,7 @@ export async function startGatewayServer(deps: {
     },
   };
   app.ws<SocketData>('/ws', behavior);
-  respondToPlainRequests(app, 'event');
+  respondToPlainRequests(app, 'event', deps.accepts ?? deps.ready);
 
   const tick = setInterval(() => {
     slowReaders.sweep();

@@ -162,8 +162,11 @@ describe('deployments', () => {
     for (const probe of [livenessProbe, startupProbe])
       expect(probe.httpGet).toEqual({ path: '/healthz', port: 'admin' });
     expect(adminPaths).toContain(readinessProbe.httpGet.path);
+    // What serves clients must go on while a source or the log is away.
+    const served: Readonly<Record<string, string>> = { api: 'http', 'stream-gateway': 'ws' };
+    const port = served[name];
     expect(readinessProbe.httpGet).toEqual(
-      name === 'api' ? { path: '/healthz', port: 'http' } : { path: '/readyz', port: 'admin' },
+      port === undefined ? { path: '/readyz', port: 'admin' } : { path: '/healthz', port },
     );
   });
 
