@@ -351,6 +351,26 @@ describe('metrics', () => {
   });
 });
 
+/** Those with a section in the config.xml of the server's images, without a TTL or with one of 3 to 30 days. */
+const SYSTEM_LOGS = [
+  ...['query_log', 'query_thread_log', 'query_views_log', 'query_metric_log', 'part_log', 'trace_log', 'text_log'],
+  ...['metric_log', 'latency_log', 'error_log', 'asynchronous_metric_log', 'asynchronous_insert_log', 'crash_log'],
+  ...['opentelemetry_span_log', 'processors_profile_log', 'backup_log', 'blob_storage_log', 's3queue_log'],
+];
+
+it.each(SYSTEM_LOGS)("the ClickHouse server's own table %s is bounded: off, or with a TTL", (name) => {
+  const server = read('clickhouse/config.d/server.xml').replace(/<!--[\s\S]*?-->/g, '');
+  const isOff = server.includes(`<${name} remove="1"/>`);
+  const ttl = new RegExp(`<${name}>\\s*<ttl>(.*)</ttl>\\s*</${name}>`).exec(server)?.[1];
+  expect([isOff, ttl]).toEqual(ttl === undefined ? [true, undefined] : [false, 'event_date + INTERVAL 14 DAY DELETE']);
+  const readers = ['infra', 'ingest', 'processors', 'pages', 'api', 'stream-gateway'].flatMap((layer) =>
+    filesUnder(join(root, layer), /\.(ts|js|json|yaml|yml|xml)$/).filter((file) =>
+      readFileSync(file, 'utf8').includes(`system.${name}`),
+    ),
+  );
+  if (isOff) expect(readers).toEqual([]);
+});
+
 describe('ClickHouse users', () => {
   const users = read('clickhouse/users.d/oddstream.xml');
   let clickhouse: TestClickHouse;
