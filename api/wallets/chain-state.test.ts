@@ -58,6 +58,24 @@ it('createChainState sends one batch and accepts its responses in any order', as
   });
 });
 
+it('createChainState sends the user and password of its URL as a header', async () => {
+  const seen: unknown[] = [];
+  const node: RequestListener = (request, response) => {
+    seen.push([request.url, request.headers.authorization]);
+    response.end('[{"id":0,"result":"0x"}]');
+  };
+  await against(node, async (url) => {
+    for (const credentials of ['', 'user:p%40ss%C3%BC@', 'key@'])
+      await createChainState({ url: `${url.replace('//', `//${credentials}`)}/v2?a=1` }).codesOf(['0x1']);
+  });
+  expect(seen).toEqual([
+    ['/v2?a=1', undefined],
+    // Of `printf 'user:p@ss\303\274' | base64`.
+    ['/v2?a=1', 'Basic dXNlcjpwQHNzw7w='],
+    ['/v2?a=1', 'Basic a2V5Og=='],
+  ]);
+});
+
 it.each<[string, RequestListener]>([
   ['503', (_request, response) => response.writeHead(503).end()],
   ['no JSON', (_request, response) => response.end('<html>')],

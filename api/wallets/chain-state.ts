@@ -25,16 +25,30 @@ export function ownersFrom(result: unknown): readonly string[] | null {
   }
 }
 
+/** The URL without its user and password, which `fetch` rejects, and the header that has them. */
+function withoutCredentials(address: string): {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  const url = new URL(address);
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = '';
+  url.password = '';
+  const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+  return { url: url.href, headers: credentials === ':' ? {} : { authorization } };
+}
+
 /** Reads chain state through a node's HTTP JSON-RPC. */
 export function createChainState(options: { url: string; timeoutMs?: number }): ChainState {
+  const { url, headers } = withoutCredentials(options.url);
   const batch = async (
     calls: readonly { method: string; params: readonly unknown[] }[],
   ): Promise<JsonRpcResponse[]> => {
     let responses: unknown;
     try {
-      const response = await fetch(options.url, {
+      const response = await fetch(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))),
         signal: AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
       });

@@ -171,7 +171,7 @@ export const environment = z.object({
     "Stripe's",
   ),
   POLYGON_RPC_URL: setting(
-    z.url({ protocol: /^https?$/, error: 'expected http(s)://host[:port][/path]' }).optional(),
+    urlWithCredentials(/^https?$/, 'http(s)://host[:port][/path]').optional(),
     'Sources',
     'JSON-RPC URL of a Polygon node. Set: live chain, oracle and catalogue instead of the recording.',
     'recorded input',

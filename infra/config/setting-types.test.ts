@@ -49,7 +49,7 @@ describe('types of settings', () => {
     expect(allowedHosts).toEqual(expect.arrayContaining(names.map((name) => name.toLowerCase())));
   });
 
-  it.each(['CLICKHOUSE_URL', 'SCHEMA_REGISTRY_URL', 'REDIS_URL'])(
+  it.each(['CLICKHOUSE_URL', 'SCHEMA_REGISTRY_URL', 'REDIS_URL', 'POLYGON_RPC_URL'])(
     'names %s when its password has a % that encodes nothing',
     (name) => {
       const scheme = name === 'REDIS_URL' ? 'redis' : 'http';
