@@ -115,8 +115,8 @@ async function endOf(
 export async function exportDataset(deps: ExportDeps, options: ExportArguments): Promise<ExportReport> {
   const { database, print } = deps;
   const { requestedS, indexedS } = await endOf(deps, options);
-  const { time, orderBy, coverage, nameless }: Dataset = datasets[options.dataset];
-  const view = `${database.name}.${options.dataset}`;
+  const { time, orderBy, coverage, nameless, view: stored = options.dataset }: Dataset = datasets[options.dataset];
+  const view = `${database.name}.${stored}`;
   const toS = Math.min(requestedS, indexedS);
   const unreached =
     toS < requestedS

@@ -10,6 +10,7 @@ import {
   TIME,
   tokenColumns,
   tokenNamesJoin,
+  type ViewColumn,
 } from './spec.js';
 
 const trades: PublicView = {
@@ -72,6 +73,52 @@ const trades: PublicView = {
   from: `matches_by_day AS m FINAL ${tokenNamesJoin('m.token_id')}`,
 };
 
+/** `wallet`: SQL of the wallet whose order it is. */
+const partyColumns = (wallet: string): readonly ViewColumn[] => [
+  column('wallet', 'String', wallet, 'Wallet whose order it is, 0x and lower case.'),
+  column('traded_at', TIME, 'p.timestamp', 'Time of the block, UTC, whole seconds.'),
+  column('is_taker', 'Bool', 'p.is_taker_order', 'Whether the wallet was the taker (true) or the maker (false).'),
+  column('side', 'String', 'p.side', "BUY or SELL: side of the wallet's order."),
+  ...tokenColumns('p.token_id'),
+  column(
+    'price',
+    NULLABLE_AMOUNT,
+    pricePerShare('p.usdc', 'p.shares'),
+    'USD per share, rounded to 6 decimals, before fees; NULL when no shares moved.',
+  ),
+  column('shares', AMOUNT, amount('p.shares'), 'Shares bought or sold, before fees.'),
+  column(
+    'party_usd',
+    AMOUNT,
+    amount('p.usdc'),
+    'USD paid or received for the shares, before fees. Its sum over all wallets counts each match once per party: about twice the volume.',
+  ),
+  column('fee_usd', AMOUNT, amount('p.fee'), 'Fee in USD; a fee in shares at its value.'),
+  column(
+    'fee_shares',
+    AMOUNT,
+    amount('p.fee_shares'),
+    'Part of the fee that was charged in shares (first exchange, buys); included in fee_usd.',
+  ),
+  column(
+    'counterparty',
+    'String',
+    "if(p.is_taker_order, '', p.taker)",
+    "The taker's wallet on a maker's row; '' on a taker's row, whose makers are the rows of trades with the same tx_hash.",
+  ),
+  column('builder', 'String', 'p.builder', "Builder code of the order; '' when it has none."),
+  column(
+    'exchange_version',
+    'UInt8',
+    'p.exchange_version',
+    'Generation of the exchange contract: 1, 2, or 3 for combos.',
+  ),
+  column('order_hash', 'String', hexText('p.order_hash'), 'Hash of the order.'),
+  column('tx_hash', 'String', hexText('p.tx_hash'), 'Transaction.'),
+  column('block_number', 'UInt64', 'p.block_number', 'Block.'),
+  column('log_index', 'UInt32', 'p.log_index', 'Index of the OrderFilled log in its block.'),
+];
+
 const tradeParties: PublicView = {
   name: 'trade_parties',
   summary:
@@ -80,52 +127,19 @@ const tradeParties: PublicView = {
   fastBy: ['wallet'],
   freshness: FINAL_BLOCKS,
   caveat:
-    "Amounts are those of the order's log. A combo match that its counterparty filled by a direct call has no row for the counterparty; pnl_events has one. For one market or one day of all wallets use trades.",
-  columns: [
-    column('wallet', 'String', 'p.wallet', 'Wallet whose order it is, 0x and lower case.'),
-    column('traded_at', TIME, 'p.timestamp', 'Time of the block, UTC, whole seconds.'),
-    column('is_taker', 'Bool', 'p.is_taker_order', 'Whether the wallet was the taker (true) or the maker (false).'),
-    column('side', 'String', 'p.side', "BUY or SELL: side of the wallet's order."),
-    ...tokenColumns('p.token_id'),
-    column(
-      'price',
-      NULLABLE_AMOUNT,
-      pricePerShare('p.usdc', 'p.shares'),
-      'USD per share, rounded to 6 decimals, before fees; NULL when no shares moved.',
-    ),
-    column('shares', AMOUNT, amount('p.shares'), 'Shares bought or sold, before fees.'),
-    column(
-      'party_usd',
-      AMOUNT,
-      amount('p.usdc'),
-      'USD paid or received for the shares, before fees. Its sum over all wallets counts each match once per party: about twice the volume.',
-    ),
-    column('fee_usd', AMOUNT, amount('p.fee'), 'Fee in USD; a fee in shares at its value.'),
-    column(
-      'fee_shares',
-      AMOUNT,
-      amount('p.fee_shares'),
-      'Part of the fee that was charged in shares (first exchange, buys); included in fee_usd.',
-    ),
-    column(
-      'counterparty',
-      'String',
-      "if(p.is_taker_order, '', p.taker)",
-      "The taker's wallet on a maker's row; '' on a taker's row, whose makers are the rows of trades with the same tx_hash.",
-    ),
-    column('builder', 'String', 'p.builder', "Builder code of the order; '' when it has none."),
-    column(
-      'exchange_version',
-      'UInt8',
-      'p.exchange_version',
-      'Generation of the exchange contract: 1, 2, or 3 for combos.',
-    ),
-    column('order_hash', 'String', hexText('p.order_hash'), 'Hash of the order.'),
-    column('tx_hash', 'String', hexText('p.tx_hash'), 'Transaction.'),
-    column('block_number', 'UInt64', 'p.block_number', 'Block.'),
-    column('log_index', 'UInt32', 'p.log_index', 'Index of the OrderFilled log in its block.'),
-  ],
+    "Amounts are those of the order's log. A combo match that its counterparty filled by a direct call has no row for the counterparty; pnl_events has one. For one market use trades, for one day of all wallets trade_parties_by_time.",
+  columns: partyColumns('p.wallet'),
   from: `fills_by_wallet AS p FINAL ${tokenNamesJoin('p.token_id')} WHERE p.role = 'maker'`,
+};
+
+const tradePartiesByTime: PublicView = {
+  name: 'trade_parties_by_time',
+  summary: 'The rows of trade_parties, stored by time.',
+  key: ['block_number', 'log_index'],
+  fastBy: ['traded_at'],
+  freshness: FINAL_BLOCKS,
+  columns: partyColumns('p.maker'),
+  from: `fills AS p FINAL ${tokenNamesJoin('p.token_id')}`,
 };
 
 const volumeDays: PublicView = {
@@ -155,4 +169,4 @@ const volumeDays: PublicView = {
   from: 'fills AS f FINAL GROUP BY day',
 };
 
-export const tradeViews: readonly PublicView[] = [trades, tradeParties, volumeDays];
+export const tradeViews: readonly PublicView[] = [trades, tradeParties, tradePartiesByTime, volumeDays];

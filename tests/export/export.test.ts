@@ -13,6 +13,7 @@ import fs, {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { text as streamText } from 'node:stream/consumers';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { migrate } from '../../infra/clickhouse/migrations.js';
@@ -144,6 +145,19 @@ describe('export', () => {
     for (const name of readdirSync(dir)) expect(readFileSync(join(dir, name)).subarray(0, 4).toString()).toBe('PAR1');
     expect(readdirSync(dir)).toHaveLength(files);
     if (dataset !== 'ticks') expect(rows).toBeGreaterThan(0);
+  });
+
+  it('writes trade_parties as the view of that name has them', async () => {
+    const dir = join(out, 'parties');
+    await exported(`trade_parties --from 2023-11-14 --to 2030-01-01 --format csv --out ${dir}`);
+    const view = await database.stream(
+      `SELECT * FROM ${DATABASE}.trade_parties ORDER BY block_number, log_index`,
+      {},
+      'CSVWithNames',
+    );
+    const rows = csv(await streamText(view));
+    expect(rows.length).toBeGreaterThan(100);
+    expect(csvIn(dir)).toEqual(rows);
   });
 
   it('resumes: leaves complete files as they are and writes the missing one', async () => {

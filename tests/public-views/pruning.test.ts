@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
 import { DEFAULT_ANALYST_LIMITS } from '../../infra/clickhouse/embedded/analyst-profile.js';
+import { datasets } from '../../infra/export/datasets.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { publishViews } from '../../processors/public-views/publish.js';
 import { publicViews } from '../../processors/public-views/views.js';
@@ -91,6 +92,12 @@ describe('views over large tables, as an analyst reads them', () => {
       'matches_by_day',
     ],
     ['a wallet of trade_parties', 'trade_parties', `wallet = '${WALLET}'`, 'fills_by_wallet'],
+    [
+      'an hour of the export of trade_parties',
+      datasets.trade_parties.view,
+      `traded_at >= toDateTime('${DAY} 10:00:00', 'UTC') AND traded_at < toDateTime('${DAY} 11:00:00', 'UTC')`,
+      'fills',
+    ],
     ['a day of volume_days', 'volume_days', `day = '${DAY}'`, 'fills'],
     ['a wallet of positions', 'positions', `wallet = '${WALLET}'`, 'positions'],
     ['a token of holders', 'holders', 'token_id = 1234', 'positions_by_token'],

@@ -50,6 +50,7 @@ describe('the public database', () => {
       'ticks',
       'tokens',
       'trade_parties',
+      'trade_parties_by_time',
       'trades',
       'volume_days',
       'wallet_days',
