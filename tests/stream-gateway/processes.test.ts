@@ -160,6 +160,13 @@ describe('gateway processes', () => {
     for (const { socket } of [...clients, reconnected]) socket.terminate();
   });
 
+  it('tell load balancers at /healthz of the event socket that events and books have loaded', async () => {
+    const [port, adminPort] = (await freePorts(2)) as [number, number];
+    await startGateway(port, adminPort, 1).ready();
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect([response.status, await response.text()]).toEqual([200, 'ok']);
+  });
+
   it('listen exclusively by default: a second process on the port fails to start', async () => {
     const [port, firstAdmin, secondAdmin] = (await freePorts(3)) as [number, number, number];
     const first = startGateway(port, firstAdmin, 1);
