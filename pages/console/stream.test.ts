@@ -52,6 +52,35 @@ it('openStream subscribes again without since_seq when the events after the last
   expect(subscriptions).toEqual([{ side: 'BUY' }, { side: 'BUY', since_seq: 7 }, { side: 'BUY' }]);
 });
 
+it('openStream connects again when a subscription is unavailable, with longer waits, and not once it is closed', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+  const sockets = stubSockets();
+  const states: string[][] = [];
+  const on = { bytes: () => undefined, frame: () => undefined, state: (...state: string[]) => states.push(state) };
+  const stream = openStream({ url: 'ws://server/ws', message: { action: 'subscribe', type: 'trades' }, on });
+  const unavailable = async (index: number) => {
+    const socket = sockets[index];
+    socket?.onopen();
+    socket?.onmessage?.({
+      data: '{"type":"error","code":"unavailable","message":"The log cannot be read right now."}',
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await unavailable(0);
+  expect(states.at(-1)).toEqual(['waiting', 'unavailable: The log cannot be read right now.']);
+  vi.advanceTimersByTime(1_000);
+  await unavailable(1);
+  vi.advanceTimersByTime(1_999);
+  expect(sockets).toHaveLength(2);
+  vi.advanceTimersByTime(1);
+  expect(sockets).toHaveLength(3);
+  const late = unavailable(2);
+  stream.close();
+  await late;
+  vi.advanceTimersByTime(60_000);
+  expect(sockets).toHaveLength(3);
+});
+
 it('openStream reports missed events when the server resumes later than after the last one, or not at all, and only then', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
   const sockets = stubSockets();

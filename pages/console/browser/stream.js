@@ -66,6 +66,9 @@ export function openStream({ url, message, further = [], on }) {
       if (frame.seq !== undefined) lastSeq = Math.max(lastSeq, frame.seq);
       on.frame(frame, text);
       if (isBehind) on.missed?.();
+      // No subscription is active then. A connection that was left has no handlers.
+      if (frame.type === 'error' && frame.code === 'unavailable' && socket.onclose !== null)
+        reconnect(`${frame.code}: ${frame.message}`);
       return;
     }
     on.frame({ type: 'snapshot', count: frame.count }, JSON.stringify({ type: 'snapshot', count: frame.count }));
