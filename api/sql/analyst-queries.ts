@@ -42,10 +42,11 @@ const MAX_WAIT_MS = 55_000;
 const MAX_SEND_MS = 300_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 /**
- * The engine applies its setting `limit` to each operand of a set operation, and before a negative LIMIT: the rows would be wrong. The result of a statement
- * that may be one is only bounded, by max_result_rows.
+ * The engine applies its setting `limit` to each operand of a set operation, and before a negative or computed LIMIT: the rows would be wrong. The result of
+ * a statement that may be one is only bounded, by max_result_rows. `* EXCEPT (column)` is none.
  */
-const limitsOperands = /\b(UNION|INTERSECT|EXCEPT)\b|\b(LIMIT|OFFSET)\s*-/i;
+const limitsOperands =
+  /\b(UNION|INTERSECT)\b|\bEXCEPT\b(?<!\*\s*EXCEPT)|\b(LIMIT|OFFSET)\b([\s\d,(+*]*-(?!-)|[\s(]*[a-z_])/i;
 
 /** Runs statements over ClickHouse's HTTP interface. Values are bound by the engine: the statement is the body, nothing is added to it. */
 export function createAnalystQueries(connection: AnalystConnection, deps: { logger: Logger }): AnalystQueries {

@@ -53,9 +53,9 @@ describe('acquireProcessLock', () => {
   it.runIf(process.platform === 'linux')(
     'compares the start when the pid belongs to a process of another user, which cannot be signalled',
     async () => {
-      const refused = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
+      const denied = Object.assign(new Error('kill EPERM'), { code: 'EPERM' });
       const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
-        throw refused;
+        throw denied;
       });
       try {
         const path = join(dir, 'ingest.lock');

@@ -83,7 +83,7 @@ describe('the admin server', () => {
         (match) => `${match[1]} ${match[2]}`,
       );
     expect((await loading()).sort()).toEqual(['chain 0', 'history 1', 'log 0']);
-    checks = { history: { ok: false, detail: 'the tables are away' }, log: { ok: true } };
+    checks = { history: { ok: false, detail: 'the tables are unreachable' }, log: { ok: true } };
     expect((await loading()).sort()).toEqual(['history 0', 'log 0']);
   });
 

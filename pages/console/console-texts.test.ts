@@ -27,7 +27,7 @@ describe('text about what a preset delivers', () => {
     );
   });
 
-  it('says that the search goes on, and nothing of its result, until the snapshot comes', () => {
+  it('says that the search is still running, and nothing of its result, until the snapshot comes', () => {
     vi.useFakeTimers();
     const sockets: { onopen(): void; onmessage(message: object): void }[] = [];
     const Socket = class {

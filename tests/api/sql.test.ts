@@ -121,6 +121,11 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     expect(((await post({ sql: inner, max_rows: 3 })).body as SqlResult).data).toEqual([['5000']]);
     const view = "SELECT sum(records) FROM coverage WHERE source = 'blocks'";
     expect(((await post({ sql: view, max_rows: 1 })).body as SqlResult).data).toEqual([['2880']]);
+    for (const sql of [
+      'SELECT * EXCEPT (b) FROM (SELECT number AS a, 1 AS b FROM numbers(9))',
+      'SELECT 1 FROM numbers(9) LIMIT 8 -- a',
+    ])
+      expect(((await post({ sql, max_rows: 3 })).body as SqlResult).rows, sql).toBe(3);
     const rowsOfView = 'SELECT day FROM coverage ORDER BY day DESC';
     expect(((await post({ sql: rowsOfView, max_rows: 2 })).body as SqlResult).rows).toBe(2);
     // The engine would limit each operand of a set operation.
@@ -135,6 +140,9 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     ['SELECT number FROM numbers(8) except SELECT number + 2 FROM numbers(8)', [0, 1]],
     ['SELECT intDiv(number, 4) AS n FROM numbers(10) UNION DISTINCT SELECT 9 AS n', [0, 1, 2, 9]],
     ['SELECT number FROM numbers(100) LIMIT -2', [98, 99]],
+    ['SELECT number FROM numbers(100) LIMIT (1 - 3)', [98, 99]],
+    ['SELECT number FROM numbers(100) LIMIT negate(2)', [98, 99]],
+    ['SELECT number FROM numbers(100) LIMIT 2 OFFSET -1', [97, 98]],
   ])('returns the rows of the whole operands of %s', async (sql, expected) => {
     const { data } = (await post({ sql, max_rows: 5 })).body as SqlResult;
     expect(data.map(([value]) => Number(value)).sort((a, b) => a - b)).toEqual(expected);

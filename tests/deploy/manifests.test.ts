@@ -162,7 +162,7 @@ describe('deployments', () => {
     for (const probe of [livenessProbe, startupProbe])
       expect(probe.httpGet).toEqual({ path: '/healthz', port: 'admin' });
     expect(adminPaths).toContain(readinessProbe.httpGet.path);
-    // What serves clients must go on while a source or the log is away.
+    // What serves clients must stay in its Service while a source or the log is unreachable.
     const served: Readonly<Record<string, string>> = { api: 'http', 'stream-gateway': 'ws' };
     const port = served[name];
     expect(readinessProbe.httpGet).toEqual(
