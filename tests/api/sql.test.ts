@@ -142,7 +142,7 @@ WHERE c.database = currentDatabase() ORDER BY c.table, c.position`,
     ['SELECT number FROM numbers(100) LIMIT -2', [98, 99]],
     ['SELECT number FROM numbers(100) LIMIT (1 - 3)', [98, 99]],
     ['SELECT number FROM numbers(100) LIMIT negate(2)', [98, 99]],
-    ['SELECT number FROM numbers(100) LIMIT 2 OFFSET -1', [97, 98]],
+    ['SELECT number FROM numbers(100) LIMIT -2 OFFSET -1', [97, 98]],
   ])('returns the rows of the whole operands of %s', async (sql, expected) => {
     const { data } = (await post({ sql, max_rows: 5 })).body as SqlResult;
     expect(data.map(([value]) => Number(value)).sort((a, b) => a - b)).toEqual(expected);
