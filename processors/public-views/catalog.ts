@@ -253,7 +253,7 @@ const openInterest: PublicView = {
   fastBy: [],
   freshness: 'Seconds behind final blocks.',
   caveat:
-    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Combos are left out: their own modules split them, which is not counted here. Tokens without a known market are summed in the row whose condition_id is ''.",
+    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Combos are left out: their own modules split them, which is not counted here. A conversion of a neg-risk market counts in the questions whose NO shares it takes only: after conversions the sum over its questions is right, that of one question may not be. Tokens without a known market are summed in the row whose condition_id is ''.",
   columns: [
     column(
       'condition_id',

@@ -262,6 +262,7 @@ describe('GET /api/datasets/sports-esports/wallets/overlap', () => {
       ['?tags=nba,nfl&min_volume=1e3', 'Invalid min_volume. Use a USDC amount of at least 0'],
       ['?tags=nba,nfl&limit=x', 'Invalid limit. Use 1 to 500'],
       ['?tags=nba,nfl&offset=10001', 'Invalid offset. Max 10000'],
+      ['?tags=nba,nfl&offset=-1', 'Invalid offset. Use a whole number, 0 or more'],
       ['?tags=nba,nfl&after=now', 'Invalid after. Use Unix seconds'],
       ['?tags=nba,nfl&minvolume=1', "Unknown query parameter 'minvolume'. Did you mean 'min_volume'?"],
     ])

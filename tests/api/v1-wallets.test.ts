@@ -186,6 +186,8 @@ describe('/v1 trades', () => {
     [`wallets/${alice}/trades?limit=-1`, 400, 'Invalid limit. Use a whole number, 1 or more'],
     [`wallets/${alice}/trades?offset=-1`, 400, 'Invalid offset. Use a whole number, 0 or more'],
     [`markets/${snowNo}/trades`, 404, `Market ${snowNo} not found`],
+    [`markets/${snow.slug}/trades?user=`, 400, 'Invalid user. Use one or more addresses, comma-separated'],
+    [`markets/${snow.slug}/positions?user=,`, 400, 'Invalid user. Use one or more addresses, comma-separated'],
     [`markets/${snow.slug}/trades?user=bob`, 400, 'Invalid wallet: bob'],
     [`markets/${snow.slug}/trades?side=both`, 400, 'Invalid side. Use: BUY, SELL'],
   ])('%s is %i', async (path, status, error) => {

@@ -217,6 +217,8 @@ describe('/v3 PnL summaries', () => {
       [{ wallets: Array.from({ length: 101 }, (_, n) => address(n)) }, 'invalid wallets: at most 100'],
       [{ wallets: ['0x1'] }, 'invalid address: use 0x and 40 hex digits'],
       [{ wallets: 7 }, 'invalid wallets: use a list of addresses'],
+      [{ wallets: [1] }, 'invalid wallets: use a list of addresses'],
+      [{ wallets: [null] }, 'invalid wallets: use a list of addresses'],
       [[], 'invalid body: use an object with wallets'],
     ])
       expect(await post(body)).toMatchObject({ status: 400, body: { error } });

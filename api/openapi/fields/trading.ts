@@ -155,7 +155,8 @@ export const tradingFields: Readonly<Record<string, string>> = {
   oppositeAsset: 'Token of the other outcome, decimal; empty with more than two.',
   opposite_asset: 'Token of the other outcome, decimal.',
   filtered: 'Whether a filter of the request left out positions.',
-  leg_count: 'Number of markets of the combo.',
+  leg_count:
+    'Number of markets that the position id states; 0 for positions of CombinatorialModule, whose ids do not state it.',
   outcome_label: 'Name of the outcome of the combo.',
 
   // Profit over time

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatFixed } from '../../../schemas/primitives/money.js';
-import { parsedMoney } from '../../http/chain-params.js';
+import { offsetParam, parsedMoney } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
 import { integerParam, parsedText } from '../../http/params.js';
 import { defineRoute, type Route } from '../../http/route.js';
@@ -106,11 +106,10 @@ export function createOverlapRoute({ tables, cache, nowMs }: Pick<Readers, 'tabl
         description: `Maximum number of wallets, up to ${MAX_LIMIT}. Default: 50.`,
         invalid: `Invalid limit. Use 1 to ${MAX_LIMIT}`,
       }).optional(),
-      offset: integerParam({
-        min: 0,
+      offset: offsetParam({
+        invalid: 'Invalid offset. Use a whole number, 0 or more',
+        tooDeep: `Invalid offset. Max ${MAX_OFFSET}`,
         max: MAX_OFFSET,
-        description: 'Wallets to skip. Default: 0.',
-        invalid: `Invalid offset. Max ${MAX_OFFSET}`,
       }).optional(),
     }),
     success: {

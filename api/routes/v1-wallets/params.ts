@@ -56,3 +56,10 @@ export const parseWallets = (text: string, name: string, most = MAX_WALLETS): st
   if (bad !== undefined) throw badParameter(`Invalid wallet: ${bad.slice(0, 80)}`);
   return wallets;
 };
+
+/** The optional parameter `user`, as `parseWallets` reads it; null if it is not given. */
+export const parseUsers = (text: string | undefined, most?: number): string[] | null => {
+  if (text === undefined) return null;
+  if (listed(text).length === 0) throw badParameter('Invalid user. Use one or more addresses, comma-separated');
+  return parseWallets(text, 'user', most);
+};

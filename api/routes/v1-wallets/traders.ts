@@ -19,7 +19,7 @@ import type { HolderSort } from '../../positions/positions.sql.js';
 import { priceSource, priceSourceOf } from '../../positions/price-fields.js';
 import { holdersCursor } from '../../positions/top-holders.js';
 import type { Readers } from '../../readers.js';
-import { common, cursor, marketId, marketNameOf, nextCursor, paging, parseWallets } from './params.js';
+import { common, cursor, marketId, marketNameOf, nextCursor, paging, parseUsers } from './params.js';
 
 const CACHE_S = 30;
 const DEFAULT_ROWS = 50;
@@ -189,7 +189,7 @@ export function createTopTradersRoute(readers: Readers, rateLimitStore: RateLimi
     ),
     async handler({ params: { id }, query }, context) {
       const { limit, offset, includeTrades } = query;
-      const users = query.user === undefined ? null : parseWallets(query.user, 'user', commonLimits.topTradersMaxUsers);
+      const users = parseUsers(query.user, commonLimits.topTradersMaxUsers);
       if (includeTrades) await enforceFeatureLimit(rateLimitStore, tradesLimit, context);
       const condition = await knownCondition(readers, marketNameOf(id));
       if (condition === null) throw notFound(`Market ${id} not found`);

@@ -14,7 +14,17 @@ import { logPositionCursor } from '../../pagination/cursor.js';
 import { cursorPage, type PageQuery } from '../../pagination/list-page.js';
 import type { Readers } from '../../readers.js';
 import { exampleFill, exampleTitle } from '../v3/trades/examples.js';
-import { common, cursor, MAX_WALLETS, marketId, marketNameOf, nextCursor, paging, parseWallets } from './params.js';
+import {
+  common,
+  cursor,
+  MAX_WALLETS,
+  marketId,
+  marketNameOf,
+  nextCursor,
+  paging,
+  parseUsers,
+  parseWallets,
+} from './params.js';
 
 const PRICE_PLACES = 6;
 
@@ -211,7 +221,7 @@ export function createV1TradesRoutes(readers: Readers): readonly Route[] {
       const [first] = tokenIds;
       const withoutTokens = first === undefined ? await knownCondition(readers, name) : undefined;
       if (withoutTokens === null) throw notFound(`Market ${id} not found`);
-      const users = query.user === undefined ? null : parseWallets(query.user, 'user');
+      const users = parseUsers(query.user);
       const filter = { ...allFills, tokenIds, wallets: users, role: 'maker', side: query.side ?? null } as const;
       const page = await read(filter, query, context.endpoint, marketTradeFrom);
       // Only fills may know the tokens of a condition: then no table leads back to it.

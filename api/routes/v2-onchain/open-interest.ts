@@ -18,7 +18,7 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const text = z.string().nullable();
 const INCOMPLETE_HISTORY_NOTE =
-  'Exact if the history contains every market from its preparation on without a gap. Otherwise `complete` is false and the sum null, because sets minted or redeemed in the missing time are unknown. `net_minted_usdc` is the amount minted minus the amounts merged and redeemed since the start of the history.';
+  'Exact if the history contains every market from its preparation on without a gap. Otherwise `complete` is false and the sum null, because sets minted or redeemed in the missing time are unknown. A conversion of a neg-risk market counts in the questions whose NO shares it takes, and the sets that the adapter splits in the other questions do not: the sum of one question of such a market can differ from its collateral, the sum over its questions cannot. `net_minted_usdc` is the amount minted minus the amounts merged and redeemed since the start of the history.';
 
 const sums = {
   open_interest_usdc: z.number().nullable(),

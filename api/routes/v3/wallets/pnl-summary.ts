@@ -68,7 +68,9 @@ export function createWalletPnlSummaryRoutes({ pnl }: Readers): readonly Route[]
     body: jsonBody(
       {
         wallets: z
-          .array(v3.address, { error: 'invalid wallets: use a list of addresses' })
+          .array(z.string('invalid wallets: use a list of addresses').pipe(v3.address), {
+            error: 'invalid wallets: use a list of addresses',
+          })
           .min(1, 'invalid wallets: name at least one')
           .max(MAX_WALLETS, TOO_MANY),
       },
