@@ -133,6 +133,8 @@ export interface BlockReader {
   byNumber(number: number): Promise<SourceBlock | null>;
   header(tag: 'latest' | 'finalized' | number): Promise<Header | null>;
   headers(numbers: readonly number[]): Promise<Header[]>;
+  /** Headers of those of the blocks whose bloom filter admits logs of the contracts. */
+  admitting(numbers: readonly number[]): Promise<Header[]>;
 }
 
 export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }): BlockReader {
@@ -164,6 +166,16 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
   };
   const rawHeader = (tag: 'latest' | 'finalized' | number) =>
     client.request('eth_getBlockByNumber', [tagOf(tag), false]);
+  const headersOf = async (numbers: readonly number[], isWanted: (raw: unknown) => boolean): Promise<Header[]> => {
+    const responses = await client.batch(
+      numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
+    );
+    return responses.flatMap((response, index) => {
+      const found = parseHeaderOf(numbers[index]!, unwrap(response));
+      if (found === null) throw new RpcError(`The node does not have block ${numbers[index]}`);
+      return isWanted(response) ? [found] : [];
+    });
+  };
 
   return {
     byHash,
@@ -183,15 +195,7 @@ export function createBlockReader(deps: { client: RpcClient; filter: LogFilter }
         throw error;
       }
     },
-    async headers(numbers) {
-      const responses = await client.batch(
-        numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [toHex(number), false] })),
-      );
-      return responses.map((response, index) => {
-        const found = parseHeaderOf(numbers[index]!, unwrap(response));
-        if (found === null) throw new RpcError(`The node does not have block ${numbers[index]}`);
-        return found;
-      });
-    },
+    headers: (numbers) => headersOf(numbers, () => true),
+    admitting: (numbers) => headersOf(numbers, (raw) => admitsLogs((raw as { logsBloom?: unknown } | null)?.logsBloom)),
   };
 }

@@ -163,6 +163,7 @@ export async function startFakeNode(options: {
     rpcUrl: `http://127.0.0.1:${port}/v2/secret-key`,
     wsUrl: `ws://127.0.0.1:${port}`,
     blocks,
+    logsOf,
     seen,
     /** Number of calls of each batch, rejected ones too. */
     batches,

@@ -38,7 +38,7 @@ export function sourceOf(
     network,
     logger: silentLogger(),
     metrics,
-    options: { retryPolicy: { attempts: 4, baseMs: 1, maxMs: 2 }, ...options },
+    options: { retryPolicy: { attempts: 4, baseMs: 1, maxMs: 2 }, emptyBlocks: { pauseMs: 1 }, ...options },
   });
   cleanups.push(() => source.close());
   return { source, metrics };

@@ -11,6 +11,7 @@ import {
   parseLogs,
   toHex,
 } from './blocks.js';
+import { createEmptyBlockCheck, type EmptyBlockOptions } from './empty-blocks.js';
 import { createFinality } from './finality.js';
 import { createRpcClient } from './http-client.js';
 import { createLiveFeed, type LiveFeedOptions } from './live-feed.js';
@@ -23,6 +24,7 @@ export interface RpcSourceOptions {
   readonly retryPolicy: RetryPolicy;
   readonly live: Partial<LiveFeedOptions>;
   readonly ranges: Partial<LogRangeOptions>;
+  readonly emptyBlocks: Partial<EmptyBlockOptions>;
   /** Only for nodes without the `finalized` tag: blocks below the head that count as final. */
   readonly fallbackFinalityDepth: number;
   readonly requestTimeoutMs: number;
@@ -102,7 +104,8 @@ export function createRpcSource(deps: {
 
   const readRange = async (fromBlock: number, toBlock: number): Promise<SourceBlock[]> => {
     const range = { ...addressFilter(filter), fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) };
-    // Of a range beyond its own head, a node sends the logs it has. In one batch, the calls reach the same node behind a shared address.
+    // Of a range beyond its own head, a node sends the logs it has. In one batch, the calls reach the same node behind a shared address;
+    // the blocks near the end, which a node behind its head may lack, are checked after the range.
     const [logs, last] = await client.batch([
       { method: 'eth_getLogs', params: [range] },
       { method: 'eth_getBlockByNumber', params: [toHex(toBlock), false] },
@@ -134,6 +137,7 @@ export function createRpcSource(deps: {
     rangeSize: metrics.gauge('chain_rpc_log_range_blocks', 'Blocks requested per eth_getLogs'),
     options: { retryPolicy, ...options.ranges },
   });
+  const completed = createEmptyBlockCheck({ reader, retry, options: options.emptyBlocks });
 
   return {
     mode: 'live',
@@ -146,8 +150,8 @@ export function createRpcSource(deps: {
       return { fromBlock: resumeFrom ?? deps.startBlock ?? toBlock, toBlock };
     },
     async *history({ fromBlock, toBlock }, signal) {
-      for await (const { blocks } of ranges(fromBlock, toBlock, signal)) {
-        for (const block of blocks) {
+      for await (const range of ranges(fromBlock, toBlock, signal)) {
+        for (const block of await completed(range, toBlock, signal)) {
           if (signal.aborted) return;
           yield block;
         }
