@@ -37,6 +37,28 @@ describe('history over a node with limits', () => {
       (request) =>
         (spanOf(request) ?? 0) > 6 ? { error: { code: -32000, message: 'block range is too wide' } } : undefined,
     ],
+    [
+      'a timeout at the node (dRPC)',
+      (request) =>
+        (spanOf(request) ?? 0) > 1
+          ? {
+              error: {
+                code: 30,
+                message: 'Request timeout on the free tier, please upgrade your tier to the paid one',
+              },
+            }
+          : undefined,
+    ],
+    [
+      'a deadline of the node',
+      (request) =>
+        (spanOf(request) ?? 0) > 3 ? { error: { code: -32000, message: 'context deadline exceeded' } } : undefined,
+    ],
+    [
+      'a limit with an unknown text',
+      (request) => ((spanOf(request) ?? 0) > 9 ? { error: { code: -32099, message: 'no' } } : undefined),
+    ],
+    ['HTTP 504', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 504 } : undefined)],
     ['HTTP 413', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 413 } : undefined)],
     ['HTTP 400', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 400 } : undefined)],
     ['HTTP 500', (request) => ((spanOf(request) ?? 0) > 9 ? { status: 500 } : undefined)],
@@ -132,6 +154,30 @@ describe('history over a node with limits', () => {
     const error = await historyOf(source, 0, 9).catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(RetryableError);
     expect(String(error)).not.toContain('secret-key');
+  });
+
+  it.each([
+    ['method not found', { error: { code: -32601, message: 'the method eth_getLogs does not exist' } }],
+    ['invalid params', { error: { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' } }],
+    ['no key', { error: { code: -32600, message: 'Must be authenticated!' } }],
+    ['HTTP 401', { status: 401 }],
+    ['HTTP 403', { status: 403 }],
+  ])('rejects at the first response of a node with a wrong configuration: %s', async (_name, reply) => {
+    const fake = await node({ length: 100, override: (request) => (spanOf(request) === null ? undefined : reply) });
+    const { source } = sourceOf(fake);
+    await expect(historyOf(source, 0, 99)).rejects.toThrow(RetryableError);
+    expect(fake.seen.map(spanOf).filter((span) => span !== null)).toEqual([100]);
+  });
+
+  it('rejects with the error of the node when it rejects a single block, with no attempt at another', async () => {
+    const fake = await node({
+      length: 100,
+      override: (request) =>
+        spanOf(request) === null ? undefined : { error: { code: -32000, message: 'history is pruned' } },
+    });
+    const { source } = sourceOf(fake);
+    await expect(historyOf(source, 0, 99)).rejects.toThrow('history is pruned');
+    expect(fake.seen.map(spanOf).filter((span) => span !== null)).toEqual([100, 50, 25, 12, 6, 3, 1]);
   });
 
   it('requests all logs of its contracts for any event, and drops skipped ones', async () => {

@@ -4,7 +4,7 @@ import type { Gauge } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import type { SourceBlock } from '../source.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
-import { classifyRpcError, RpcError, requestedDelayMs } from './rpc-error.js';
+import { classifyRpcError, mayBeTooLong, requestedDelayMs } from './rpc-error.js';
 
 /** Blocks with logs of watched contracts in `fromBlock..toBlock`, ascending. */
 export interface BlockRange {
@@ -113,17 +113,17 @@ export function createLogRangeReader(deps: {
         const text = error instanceof Error ? error.message : String(error);
         const what = `Logs of blocks ${from}..${to}: ${text}`;
         const stuck = blocks === 1 && kind === 'too_large' && failures > 3;
-        // Some nodes reject a range that is too long as a bad request, or fail at it.
-        const status = error instanceof RpcError ? error.facts.status : undefined;
-        const final = kind === 'rejected' && (status !== 400 || blocks === 1);
+        const divisible = blocks > 1 && mayBeTooLong(error);
+        const final = kind === 'rejected' && !divisible;
         if (signal.aborted || final || stuck || failures > options.retryPolicy.attempts + 16) {
           throw new RetryableError(what, { cause: error });
         }
         deps.logger.debug({ from, to, kind, err: text }, 'log range failed');
-        const mayBeTooLong = kind !== 'transient' || status === 500 || failures > 2;
-        if (mayBeTooLong && blocks > 1) step = shrink(blocks, error);
+        if (blocks > 1 && (divisible || failures > 2)) step = shrink(blocks, error);
         if (kind === 'rate_limited' || kind === 'transient' || blocks === 1) {
-          if (failures > options.retryPolicy.attempts) throw new RetryableError(what, { cause: error });
+          // A shorter range is another request.
+          const counts = kind !== 'transient' || !divisible;
+          if (counts && failures > options.retryPolicy.attempts) throw new RetryableError(what, { cause: error });
           await pause(Math.max(requestedDelayMs(error), backoffMs(failures, options.retryPolicy)), signal);
         }
       }

@@ -65,6 +65,14 @@ describe('classifyRpcError', () => {
     ['a node that lags', rpc(-32000, 'header not found')],
     ['a busy node', rpc(-32000, 'Server busy, please try again')],
     ['an overloaded node', rpc(-32050, 'The backend is overloaded')],
+    [
+      'a timeout of a provider (dRPC)',
+      rpc(30, 'Request timeout on the free tier, please upgrade your tier to the paid one'),
+    ],
+    ['a deadline', rpc(-32000, 'context deadline exceeded')],
+    ['a timeout', rpc(-32000, 'request timed out')],
+    ['a temporary error with a code of a provider', rpc(19, 'Temporary internal error. Please retry')],
+    ['a temporary error with a code of JSON-RPC', rpc(-32600, 'Temporary internal error. Please retry')],
     ['no connection', new RpcError('The node is unreachable: ECONNREFUSED')],
   ])('%s: try again', (_name, error) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'transient' });
@@ -73,6 +81,9 @@ describe('classifyRpcError', () => {
     ['unknown method', rpc(-32601, 'the method eth_foo does not exist')],
     ['tag', rpc(-32000, 'finalized block not found')],
     ['key', http(401)],
+    ['no permission', http(403)],
+    ['params', rpc(-32602, 'invalid argument 0: hex string without 0x prefix')],
+    ['key in the body', rpc(-32600, 'Must be authenticated!')],
     ['unknown block', rpc(-32000, 'unknown block')],
   ])('%s: rejected', (_name, error) => {
     expect(classifyRpcError(error)).toEqual({ kind: 'rejected' });

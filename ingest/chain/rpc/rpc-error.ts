@@ -44,6 +44,11 @@ const TOO_LARGE =
 /** Errors of a node that lags, restarts or is overloaded, among the codes that JSON-RPC leaves to servers. */
 const PASSING =
   /header not found|busy|overload|temporar|try again|retry|service unavailable|not ready|syncing|upstream|gateway|connection/i;
+/** These pass whatever the code: providers use their own codes for them. */
+const TIMEOUT = /time.?out|timed out|deadline/i;
+const TEMPORARY = /temporar|try again|please retry/i;
+/** Errors of the request itself or of the account. Many nodes send them with a general code. */
+const CONFIGURATION = /unauthori[sz]ed|authenticat|forbidden|access denied|(api|project).?(key|id)/i;
 const isServerCode = (code: number): boolean => code >= -32099 && code <= -32000;
 
 function suggestedRange(message: string, data: unknown): { from: number; to: number } | null {
@@ -87,6 +92,25 @@ export function classifyRpcError(error: unknown): RpcFailure {
     return status >= 500 || status === 408 ? { kind: 'transient' } : { kind: 'rejected' };
   }
   if (code === undefined || code === -32603 || code === -32002) return { kind: 'transient' };
+  if (TIMEOUT.test(message) || TEMPORARY.test(message)) return { kind: 'transient' };
   if (isServerCode(code) && PASSING.test(message)) return { kind: 'transient' };
   return { kind: 'rejected' };
+}
+
+/** HTTP statuses of a node or gateway that fails at a range that is too long, or rejects it as a bad request. */
+const LENGTH_STATUSES: ReadonlySet<number> = new Set([400, 408, 500, 504, 524]);
+/** Method not found, invalid params. */
+const REQUEST_CODES: ReadonlySet<number> = new Set([-32601, -32602]);
+
+/** Whether the node may accept the same request for fewer blocks: also a range that timed out at it, or was rejected for no known reason. */
+export function mayBeTooLong(error: unknown): boolean {
+  const { kind } = classifyRpcError(error);
+  if (kind === 'too_large' || kind === 'rate_limited') return true;
+  if (!(error instanceof RpcError)) return false;
+  const { code, status } = error.facts;
+  if (status !== undefined) return LENGTH_STATUSES.has(status);
+  if (code === undefined) return false;
+  return kind === 'transient'
+    ? TIMEOUT.test(error.message)
+    : !REQUEST_CODES.has(code) && !CONFIGURATION.test(error.message);
 }
