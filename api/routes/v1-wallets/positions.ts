@@ -32,7 +32,7 @@ const percent = (part: bigint, whole: bigint): number => moneyToNumber(ratio(par
 const percentUnits = (part: bigint, whole: bigint): bigint => ratio(part, whole, UNIT_PLACES) ?? 0n;
 const isoDay = (ms: number | null): string => (ms === null ? '' : new Date(ms).toISOString().slice(0, 10));
 const isSettled = (position: PositionWithMetadata): boolean => position.price.source === 'settlement';
-/** Cost of all shares ever bought, at the average price; base units. */
+/** Cost of all shares ever bought, were each bought at the average price of those held now; base units. */
 const totalCost = (position: PositionWithMetadata): bigint =>
   divide(position.totalBought * position.avgPrice, 10n ** 18n, 'half_up');
 
@@ -64,10 +64,10 @@ const positionSchema = z.object({
   percentPnl: z.number(),
   totalBought: z.number().nullable(),
   realizedPnl: z.number().nullable().meta({ description: 'Before fees.' }),
-  percentRealizedPnl: z
-    .number()
-    .nullable()
-    .meta({ description: 'Realized and unrealized PnL as a percentage of the total cost.' }),
+  percentRealizedPnl: z.number().nullable().meta({
+    description:
+      'Realized and unrealized PnL as a percentage of totalBought x avgPrice; avgPrice is that of the shares held now.',
+  }),
   complete: completeField,
   curPrice: z.number().describe(`${priceDocs.now} 0 without a price.`),
   priceSource,
