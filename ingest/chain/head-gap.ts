@@ -1,9 +1,14 @@
 import type { Logger } from '../../infra/telemetry/logger.js';
+import { pause } from '../shared/pause.js';
 import type { ChainMetrics } from './chain-metrics.js';
 import type { HeadState } from './head-state.js';
 import type { ChainSource, SourceBlock } from './source.js';
 
 const GAP_CHUNK = 16;
+/** Reads of a block that stays empty, though its header admits logs: the header may admit logs that do not exist. */
+const EMPTY_ATTEMPTS = 3;
+/** Blocks below the head that a node may not have indexed yet; older ones are taken as the node returns them. */
+const NEWEST_BLOCKS = 16;
 
 /** Reports ranges of blocks that were missed live and are read after the fact; both ends inclusive. */
 export interface RereadReport {
@@ -24,6 +29,8 @@ export function createGapFill(deps: {
   advance: (block: SourceBlock) => Promise<unknown>;
   maxParentFetchBlocks: number;
   maxGapBlocks: number;
+  /** Delay before the next request of a block that the node may not have indexed yet. */
+  retryDelayMs: number;
   reread: RereadReport;
   /** Awaited before the block after the gap is written. */
   onGap?: (fromBlock: number, toBlock: number) => Promise<void> | void;
@@ -39,10 +46,19 @@ export function createGapFill(deps: {
     await deps.onGap?.(after + 1, head.number - 1);
   };
 
+  const read = async (number: number, head: number): Promise<SourceBlock | null> => {
+    const emptyAttempts = head - number <= NEWEST_BLOCKS ? EMPTY_ATTEMPTS : 1;
+    for (let attempt = 1; ; attempt += 1) {
+      const block = await source.blockByNumber(number);
+      if (block?.logsMayBeMissing !== true || attempt >= emptyAttempts || signal.aborted) return block;
+      await pause(deps.retryDelayMs, signal);
+    }
+  };
+
   const fill = async (after: number, head: SourceBlock): Promise<void> => {
     for (let from = after + 1; from < head.number && !signal.aborted; from += GAP_CHUNK) {
       const numbers = Array.from({ length: Math.min(GAP_CHUNK, head.number - from) }, (_, index) => from + index);
-      const blocks = await Promise.all(numbers.map((number) => source.blockByNumber(number)));
+      const blocks = await Promise.all(numbers.map((number) => read(number, head.number)));
       for (const block of blocks) if (block !== null) await deps.advance(block);
     }
   };

@@ -214,6 +214,7 @@ export function createHeadTracker(deps: {
     advance: (block) => advance(block, now(), null),
     maxParentFetchBlocks: options.maxParentFetchBlocks,
     maxGapBlocks: options.maxGapBlocks,
+    retryDelayMs: options.retryDelayMs,
     reread: deps.reread,
     onGap: deps.onGap,
     metrics,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
+import type { SourceBlock } from '../../ingest/chain/source.js';
 import { topics } from '../../schemas/topics.js';
 import { eventsOf, freshLog, pendingTx, reduceHead } from '../support/chain-harness.js';
-import { FakeNode } from '../support/fake-chain.js';
+import { FakeNode, txHash } from '../support/fake-chain.js';
 import { appendFinal, followed, tracking } from '../support/head-tracking.js';
 
 const idsOf = (node: FakeNode, from: number) => node.blocks.slice(from).map(({ hash }) => hash);
@@ -24,6 +25,38 @@ describe('head tracker, after missed blocks,', () => {
     expect(chain).toHaveLength(120);
     expect(ranges).toEqual([['reread', before.number + 1, node.tip.number - 1]]);
   });
+
+  it.each([
+    ['by number', 4, 'byNumber'],
+    ['by parent hash', 32, 'byHash'],
+  ] as const)(
+    'reads missed blocks %s again whose logs the node has not indexed yet, up to three times',
+    async (_name, maxParentFetchBlocks, method) => {
+      const log = await freshLog();
+      const node = new FakeNode(2);
+      const reads = new Map<number, number>();
+      const read = node[method] as (key: never) => Promise<SourceBlock | null>;
+      const late = async (key: never): Promise<SourceBlock | null> => {
+        const block = await read(key);
+        if (block === null) return null;
+        const count = (reads.get(block.number) ?? 0) + 1;
+        reads.set(block.number, count);
+        // Block 5 is indexed at the third read, block 6 is empty for good.
+        const isLate = block.number === 6 || (block.number === 5 && count < 3);
+        return isLate ? { ...block, logs: [], logsMayBeMissing: true } : block;
+      };
+      Object.assign(node, { [method]: late });
+      const { tracker } = await tracking(log, node, { maxParentFetchBlocks });
+      tracker.onHead(node.tip, 1);
+      for (let number = 2; number <= 7; number += 1) node.mine(number === 5 ? [{ tx: 5 }] : []);
+      tracker.onHead(node.tip, 2);
+      await tracker.idle();
+      const trades = eventsOf(log, topics.chainHead.name).filter(({ kind }) => kind === 'trade');
+      expect(trades.map(({ value }) => value)).toMatchObject([{ block_number: 5, tx_hash: txHash(5) }]);
+      expect(reduceHead(log).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      expect([2, 3, 4, 5, 6].map((number) => reads.get(number))).toEqual([1, 1, 1, 3, 3]);
+    },
+  );
 
   it('reports a gap as read up to the last block that the node returned', async () => {
     const log = await freshLog();
