@@ -145,6 +145,24 @@ describe('history over a node with limits', () => {
     );
   });
 
+  it('requests the same range again while its end is beyond the head of the node (geth)', async () => {
+    let early = 0;
+    const fake = await node({
+      length: 100,
+      logsAt,
+      override: (request) => {
+        if (spanOf(request) === null || early === 4) return undefined;
+        early += 1;
+        return { error: { code: -32602, message: 'block range extends beyond current head block' } };
+      },
+    });
+    const { source } = sourceOf(fake, { ranges: { startBlocks: 100, inFlight: 1 } });
+    expect((await historyOf(source, 0, 99)).map(({ number }) => number)).toEqual(
+      fake.blocks.filter(({ logs }) => logs > 0).map(({ number }) => number),
+    );
+    expect(fake.seen.map(spanOf).filter((span) => span !== null)).toEqual([100, 100, 100, 100, 100]);
+  });
+
   it('rejects with RetryableError when the node rejects the request, without its URL', async () => {
     const fake = await node({
       length: 10,

@@ -4,7 +4,7 @@ import type { Gauge } from '../../../infra/telemetry/metrics.js';
 import { pause } from '../../shared/pause.js';
 import type { SourceBlock } from '../source.js';
 import { backoffMs, type RetryPolicy } from './retry-policy.js';
-import { classifyRpcError, mayBeTooLong, requestedDelayMs } from './rpc-error.js';
+import { classifyRpcError, isBeyondHead, mayBeTooLong, requestedDelayMs } from './rpc-error.js';
 
 /** Blocks with logs of watched contracts in `fromBlock..toBlock`, ascending. */
 export interface BlockRange {
@@ -119,7 +119,8 @@ export function createLogRangeReader(deps: {
           throw new RetryableError(what, { cause: error });
         }
         deps.logger.debug({ from, to, kind, err: text }, 'log range failed');
-        if (blocks > 1 && (divisible || failures > 2)) step = shrink(blocks, error);
+        const mayHelp = divisible || (failures > 2 && !isBeyondHead(error));
+        if (blocks > 1 && mayHelp) step = shrink(blocks, error);
         if (kind === 'rate_limited' || kind === 'transient' || blocks === 1) {
           // A shorter range is another request.
           const counts = kind !== 'transient' || !divisible;

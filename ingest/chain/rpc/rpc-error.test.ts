@@ -69,6 +69,8 @@ describe('classifyRpcError', () => {
       'a timeout of a provider (dRPC)',
       rpc(30, 'Request timeout on the free tier, please upgrade your tier to the paid one'),
     ],
+    ['a range that the node does not have yet', rpc(-32602, 'block range extends beyond current head block')],
+    ['a range beyond the head', rpc(-32602, 'toBlock is beyond the head')],
     ['a deadline', rpc(-32000, 'context deadline exceeded')],
     ['a timeout', rpc(-32000, 'request timed out')],
     ['a temporary error with a code of a provider', rpc(19, 'Temporary internal error. Please retry')],

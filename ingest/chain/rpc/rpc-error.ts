@@ -41,6 +41,8 @@ const RATE = /rate.?limit|too many requests|request(s)? (count|per)|compute unit
 const TOO_LARGE =
   /more than [\d,]+ (results|logs)|block range|(range|ranges) (is )?(too|over|exceed|limit)|ranges over|limited to (a )?[\d,\- ]+(block|range)|blocks? range|response size|result.*too (large|big)|too many (results|logs|blocks)|exceeds? (the )?(max|limit)|exceed(ed)? max|query (timeout|timed out|exceeds)|max(imum)? (block )?range|response.*(too (large|big)|exceed)|please limit/i;
 
+/** The range ends at a block that the node does not have yet; a shorter one may end there too. */
+const BEYOND_HEAD = /beyond (the )?(current )?head/i;
 /** Errors of a node that lags, restarts or is overloaded, among the codes that JSON-RPC leaves to servers. */
 const PASSING =
   /header not found|busy|overload|temporar|try again|retry|service unavailable|not ready|syncing|upstream|gateway|connection/i;
@@ -71,6 +73,9 @@ function namedLimit(message: string): number | null {
   return Number.isSafeInteger(blocks) && blocks >= 1 ? blocks : null;
 }
 
+/** Whether the request names a block that the node does not have yet: fewer blocks do not help. */
+export const isBeyondHead = (error: unknown): boolean => error instanceof RpcError && BEYOND_HEAD.test(error.message);
+
 /**
  * Classifies the error shapes of the public providers. The code is ambiguous: -32005 is both "too many results" and "too many requests", so
  * the text decides.
@@ -81,6 +86,7 @@ export function classifyRpcError(error: unknown): RpcFailure {
   const { code, status, data, timedOut, retryAfterMs = null } = error.facts;
   if (status === 413) return { kind: 'too_large', suggested: null, maxBlocks: null };
   if (status === 429) return { kind: 'rate_limited', retryAfterMs };
+  if (isBeyondHead(error)) return { kind: 'transient' };
   const suggested = suggestedRange(message, data);
   if (suggested !== null || (TOO_LARGE.test(message) && !RATE.test(message))) {
     return { kind: 'too_large', suggested, maxBlocks: namedLimit(message) };
