@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { moneyToNumber } from '../../../schemas/primitives/money.js';
-import { isComboSql } from '../../../schemas/primitives/positions.sql.js';
+import { isComboSql, unrealizedPnlSql } from '../../../schemas/primitives/positions.sql.js';
 import { EXAMPLE_WALLET } from '../../http/chain-params.js';
 import { named } from '../../http/named-params.js';
 import { defineRoute, type Route } from '../../http/route.js';
-import { emptyPnlSummary, type PositionsSummary } from '../../pnl/reader.js';
 import { currentPnlOfPositionSql } from '../../pnl-series/current-pnl.sql.js';
 import { allCompleteField } from '../../positions/completeness.js';
 import type { Readers } from '../../readers.js';
@@ -16,8 +15,14 @@ const DAY_S = 86_400;
 /** Days of the windows, by the suffix of their fields. */
 const windows = { '1d': 1, '7d': 7, '30d': 30 } as const;
 
-/** Sums over a wallet's positions that their summary does not have. Base units, as text. */
+/** Sums over a wallet's positions. Amounts in base units, as text. */
 interface ValuesRow {
+  readonly realized: string;
+  readonly unrealized: string;
+  readonly volume: string;
+  readonly positions: number | string;
+  readonly open: number | string;
+  readonly incomplete: number | string;
   readonly net: string;
   readonly fees: string;
   readonly open_value: string;
@@ -34,11 +39,15 @@ interface FillsRow {
 /** Shares times price, rounded half up to base units. */
 const value = 'intDiv(toInt256(p.size) * toInt256(round(q.price * 1000000)) * 2 + 1000000, toInt256(2000000))';
 
+/** One statement: sums at different prices would contradict each other. */
 const valuesSql = (wallet: string): Sql => ({
-  text: `SELECT toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS net, toString(sum(toUInt256(p.fees))) AS fees,
+  text: `SELECT toString(sum(toInt256(p.realized_pnl))) AS realized, toString(sum(${unrealizedPnlSql('p', 'q')})) AS unrealized,
+        toString(sum(toUInt256(p.bought_usdc) + toUInt256(p.sold_usdc))) AS volume,
+        count() AS positions, countIf(p.size > 0 AND NOT q.resolved) AS open, countIf(p.unpriced > 0) AS incomplete,
+        toString(sum(${currentPnlOfPositionSql('p', 'q')})) AS net, toString(sum(toUInt256(p.fees))) AS fees,
         toString(sumIf(${value}, NOT q.resolved)) AS open_value, toString(sumIf(${value}, q.resolved)) AS redeemable_value
       FROM (
-        SELECT token_id, size, received, cost, realized_pnl, fees, fee_cost
+        SELECT token_id, size, received, avg_price, cost, realized_pnl, bought_usdc, sold_usdc, fees, fee_cost, unpriced
         FROM positions FINAL WHERE wallet = {wallet:String} AND NOT ${isComboSql('token_id')}
       ) AS p
       LEFT JOIN (
@@ -84,32 +93,32 @@ const schema = z.object({
 /** `recent`: realized PnL by window, base units. */
 function summaryFrom(
   wallet: string,
-  totals: Pick<PositionsSummary, 'realized' | 'unrealized' | 'volume' | 'positions' | 'openPositions' | 'isComplete'>,
   values: ValuesRow,
   traded: FillsRow,
   recent: Readonly<Record<keyof typeof windows, bigint>>,
 ): z.input<typeof schema> {
+  const [realized, unrealized] = [BigInt(values.realized), BigInt(values.unrealized)];
   const [net, fees] = [BigInt(values.net), BigInt(values.fees)];
   const timeOf = (at: number | string) => (Number(traded.fills) === 0 ? null : Number(at));
   return {
     wallet,
-    realized_pnl: moneyToNumber(totals.realized),
-    unrealized_pnl: moneyToNumber(totals.unrealized),
+    realized_pnl: moneyToNumber(realized),
+    unrealized_pnl: moneyToNumber(unrealized),
     net_pnl: moneyToNumber(net),
     realized_pnl_1d: moneyToNumber(recent['1d']),
     realized_pnl_7d: moneyToNumber(recent['7d']),
     realized_pnl_30d: moneyToNumber(recent['30d']),
-    volume: moneyToNumber(totals.volume),
+    volume: moneyToNumber(BigInt(values.volume)),
     fees: moneyToNumber(fees),
-    fees_in_shares: moneyToNumber(totals.realized + totals.unrealized - fees - net),
-    positions: totals.positions,
-    open_positions: totals.openPositions,
+    fees_in_shares: moneyToNumber(realized + unrealized - fees - net),
+    positions: Number(values.positions),
+    open_positions: Number(values.open),
     open_value: moneyToNumber(BigInt(values.open_value)),
     redeemable_value: moneyToNumber(BigInt(values.redeemable_value)),
     fills: Number(traded.fills),
     first_trade_at: timeOf(traded.first_at),
     last_trade_at: timeOf(traded.last_at),
-    complete: totals.isComplete,
+    complete: Number(values.incomplete) === 0,
   };
 }
 
@@ -129,14 +138,17 @@ export const createWalletSummaryRoute = ({ tables, pnl, cache }: Readers): Route
       example: summaryFrom(
         EXAMPLE_WALLET,
         {
-          realized: 12_400_000n,
-          unrealized: -3_100_000n,
-          volume: 615_000_000n,
+          realized: '12400000',
+          unrealized: '-3100000',
+          volume: '615000000',
           positions: 7,
-          openPositions: 2,
-          isComplete: true,
+          open: 2,
+          incomplete: 0,
+          net: '8969000',
+          fees: '331000',
+          open_value: '42000000',
+          redeemable_value: '0',
         },
-        { net: '8969000', fees: '331000', open_value: '42000000', redeemable_value: '0' },
         { fills: 31, first_at: 1789000000, last_at: 1790000200 },
         { '1d': 0n, '7d': 2_100_000n, '30d': 12_400_000n },
       ),
@@ -145,15 +157,13 @@ export const createWalletSummaryRoute = ({ tables, pnl, cache }: Readers): Route
       const nowS = Math.floor(nowMs / 1000);
       const spans = Object.values(windows).map((days) => ({ afterS: nowS - days * DAY_S, beforeS: nowS }));
       const cached = await cache.get(`v1 wallet summary ${wallet}`, CACHE_S * 1000, async () => {
-        const [summaries, [values], [traded], [day, week, month]] = await Promise.all([
-          pnl.summaries([wallet], null),
+        const [[values], [traded], [day, week, month]] = await Promise.all([
           tables.rows<ValuesRow>(valuesSql(wallet)),
           tables.rows<FillsRow>(fillsSql(wallet)),
           pnl.spanPnl(wallet, spans, { tokens: null, combos: false }),
         ]);
         const recent = { '1d': day?.realized ?? 0n, '7d': week?.realized ?? 0n, '30d': month?.realized ?? 0n };
-        const totals = summaries.get(wallet)?.markets ?? emptyPnlSummary;
-        return summaryFrom(wallet, totals, values as ValuesRow, traded as FillsRow, recent);
+        return summaryFrom(wallet, values as ValuesRow, traded as FillsRow, recent);
       });
       return { body: cached.value, cache: cached };
     },
