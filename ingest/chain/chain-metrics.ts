@@ -25,7 +25,10 @@ export function createChainMetrics(metrics: Metrics): ChainMetrics {
     head: metrics.gauge('chain_head', 'Newest block written to chain.head'),
     finalized: metrics.gauge('chain_finalized', 'Finalised block reported by the node'),
     finalWritten: metrics.gauge('chain_final_written', 'Newest block written to chain.final'),
-    lagBlocks: metrics.gauge('chain_final_lag_blocks', 'Finalised blocks not yet in chain.final'),
+    lagBlocks: metrics.gauge(
+      'chain_final_lag_blocks',
+      'Blocks not yet in chain.final that are finalised or more than 128 blocks below the head',
+    ),
     lastEventMs: metrics.gauge('chain_last_event_ms', 'Time of the last event from the chain source, Unix ms'),
     pending: metrics.gauge('chain_pending_settlements', 'Settlements waiting for their block'),
     pendingExpired: metrics.counter('chain_pending_expired_total', 'Pending settlements dropped after the time limit'),

@@ -21,12 +21,16 @@ export interface FinalWriter {
   run(signal: AbortSignal): Promise<void>;
   /** Reports a new finalised block of the node. */
   onFinalized(number: number, hash: Hex | undefined): void;
+  /** Reports a new block of the node's head. */
+  onHead(number: number): void;
   /** Newest block in chain.final, or null. */
   readonly written: number | null;
   readonly historyDone: boolean;
 }
 
 const REREAD_ATTEMPTS = 3;
+/** Blocks between head and finality in normal operation: the node's finalised block may stand still, and alone it would show no lag. */
+const FINALITY_DEPTH = 128;
 
 /**
  * Writes chain.final: finalised blocks with logs of watched contracts, in (block, log index) order, each followed by its block record. The
@@ -60,6 +64,13 @@ export function createFinalWriter(deps: {
   const warned = new Set<string>();
   let target: { readonly number: number; readonly hash: Hex | undefined } | null = null;
   let wake: () => void = () => undefined;
+  let head = -1;
+  /** Newest block up to which chain.final is complete; its logs may be none. */
+  let complete = -1;
+  const reportLag = () => {
+    const done = Math.max(complete, last?.number ?? -1);
+    if (done >= 0) metrics.lagBlocks.set(Math.max(0, (target?.number ?? 0) - done, head - FINALITY_DEPTH - done));
+  };
 
   /** Starts the append of the batch, after the previous append. The next batch is decoded meanwhile. */
   const flush = async () => {
@@ -220,6 +231,7 @@ export function createFinalWriter(deps: {
         let next = await runHistory(signal);
         if (signal.aborted) return;
         historyDone = true;
+        complete = (next ?? 0) - 1;
         deps.onHistoryDone?.();
         signal.addEventListener('abort', () => wake(), { once: true });
         while (!signal.aborted) {
@@ -231,7 +243,8 @@ export function createFinalWriter(deps: {
             continue;
           }
           next = await writeFinalized(next ?? to.number, to, signal);
-          metrics.lagBlocks.set(Math.max(0, (target?.number ?? 0) - next + 1));
+          complete = next - 1;
+          reportLag();
         }
         await appending;
       } finally {
@@ -243,8 +256,12 @@ export function createFinalWriter(deps: {
       if (target !== null && number <= target.number) return;
       target = { number, hash };
       metrics.finalized.set(number);
-      if (last !== null) metrics.lagBlocks.set(Math.max(0, number - last.number));
+      reportLag();
       wake();
+    },
+    onHead(number) {
+      head = number;
+      reportLag();
     },
     get written() {
       return last?.number ?? null;

@@ -106,6 +106,7 @@ export async function runChain(deps: {
           break;
         case 'head':
           tracker.onHead(event.block, event.seenAtMs);
+          final.onHead(event.block.number);
           metrics.lastEventMs.set(event.seenAtMs);
           status.update({ head: event.block.number, last_event_ms: event.seenAtMs });
           break;

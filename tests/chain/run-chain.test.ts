@@ -25,7 +25,7 @@ function running(
   const status = createSourceStatus({ log, codec, logger, source: 'chain', mode: source.mode, initial });
   const done = runChain({ ...parts, metrics: parts.registry, source, status, signal: stop.signal, headOptions });
   done.catch(() => undefined);
-  return { done, stop, status };
+  return { done, stop, status, metrics: parts.registry.registry };
 }
 const kinds = (log: MemoryLog, topic: string) => eventsOf(log, topic).map(({ kind }) => kind);
 
@@ -75,6 +75,30 @@ describe('chain ingest', () => {
     await run.status.close();
     const last = eventsOf(log, topics.sources.name).at(-1);
     expect(last?.value).toMatchObject({ source: 'chain', phase: 'stopped', connected: false, head: 31 });
+  });
+
+  it('reports a lag of final blocks while the finalised block of the node stands still', async () => {
+    const node = new FakeNode(1);
+    for (let i = 0; i < 30; i += 1) node.mine([{ tx: i }]);
+    node.finalized = 25;
+    const { source, send } = createFakeSource(node);
+    const run = running(await freshLog(), source);
+    const lag = async () => /chain_final_lag_blocks\S* (\d+)$/m.exec(await run.metrics.metrics())?.[1];
+    send({ type: 'finalized', number: 25, hash: node.blocks[25]!.hash });
+    await until(() => run.status.current.phase === 'live');
+    const follow = async (head: number) => {
+      while (node.tip.number < head) send({ type: 'head', block: node.mine([]), seenAtMs: 12 });
+      await until(() => run.status.current.head === head);
+    };
+    await follow(153);
+    expect(await lag()).toBe('0');
+    await follow(400);
+    expect(await lag()).toBe('247');
+    node.finalized = 390;
+    send({ type: 'finalized', number: 390, hash: node.blocks[390]!.hash });
+    while ((await lag()) !== '0') await yieldToEventLoop();
+    run.stop.abort();
+    await run.done;
   });
 
   it('fills the gap after a restart without repeating', async () => {

@@ -22,6 +22,8 @@ export interface LiveFeedOptions {
   readonly headRetryMs: number;
   /** Attempts to read the logs of such a block while the node has none, though the header admits them. */
   readonly emptyHeadAttempts: number;
+  /** When the head advances by this many blocks without a new finalised block, a warning is logged. */
+  readonly stillFinalityBlocks: number;
 }
 
 const liveFeedDefaults: LiveFeedOptions = {
@@ -32,6 +34,7 @@ const liveFeedDefaults: LiveFeedOptions = {
   headAttempts: 6,
   headRetryMs: 150,
   emptyHeadAttempts: 3,
+  stillFinalityBlocks: 128,
 };
 
 /** Maximum number of heads in the queue; beyond it only the newest is kept (gaps are filled by parent hash). */
@@ -100,14 +103,30 @@ export function createLiveFeed(deps: {
       }
       return null;
     };
+    /** Head at the last new finalised block. */
+    let headAtFinality: number | null = null;
+    let isFinalityStill = false;
+    const onNoFinality = (headNumber: number, err: string | undefined) => {
+      headAtFinality ??= headNumber;
+      if (isFinalityStill || headNumber - headAtFinality < options.stillFinalityBlocks) return;
+      isFinalityStill = true;
+      logger.warn({ err, finalized, head: headNumber }, 'the node reports no new finalised block');
+    };
     const readFinality = async (headNumber: number) => {
       try {
         const found = await deps.finality.read(headNumber);
-        if (found === null || found.number <= finalized) return;
+        if (found === null || found.number <= finalized) {
+          onNoFinality(headNumber, undefined);
+          return;
+        }
         finalized = found.number;
+        headAtFinality = headNumber;
+        if (isFinalityStill) logger.info({ finalized }, 'the node reports new finalised blocks again');
+        isFinalityStill = false;
         queue.push({ type: 'finalized', ...found });
       } catch (error) {
         logger.debug({ err: text(error) }, 'finalised block not read');
+        onNoFinality(headNumber, text(error));
       }
     };
 

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Hex, LiveEvent } from '../source.js';
 import { hash } from './fake-node.fixture.js';
@@ -25,6 +26,45 @@ describe('live', () => {
     ]);
     live.stop.abort();
     await live.done;
+  });
+
+  it.each([
+    ['fails', () => ({ error: { code: -32000, message: 'no answer from bor' } })],
+    ['is null', () => ({ result: null })],
+    ['stands still', () => undefined],
+  ])('warns once per outage when the finalised block %s while the head advances', async (_name, reply) => {
+    let isOut = false;
+    const fake = await node({
+      length: 3,
+      override: ({ method, params }) =>
+        isOut && method === 'eth_getBlockByNumber' && (params as readonly unknown[])[0] === 'finalized'
+          ? reply()
+          : undefined,
+    });
+    fake.finalize(1);
+    const lines: { level: number; msg: string }[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) });
+    const options = { live: { stillFinalityBlocks: 3 } };
+    const live = listen(sourceOf(fake, options, undefined, undefined, undefined, logger).source);
+    await live.until(() => live.heads().includes(2));
+    const warnings = () => lines.filter(({ level, msg }) => level === 40 && msg.includes('finalised'));
+    const follow = async (count: number) => {
+      for (let i = 0; i < count; i += 1) {
+        const block = fake.mine();
+        fake.announce(block);
+        await live.until(() => live.heads().includes(block.number));
+      }
+    };
+    for (const outages of [1, 2]) {
+      isOut = true;
+      await follow(2);
+      expect(warnings()).toHaveLength(outages - 1);
+      await follow(5);
+      expect(warnings()).toHaveLength(outages);
+      isOut = false;
+      fake.finalize(fake.blocks.length - 1);
+      await follow(1);
+    }
   });
 
   it('requests a head again whose logs the node has not indexed yet, and takes it without logs after a few attempts', async () => {

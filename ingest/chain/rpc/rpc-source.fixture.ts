@@ -1,4 +1,4 @@
-import { silentLogger } from '../../../infra/telemetry/logger.js';
+import { type Logger, silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import type { Hex, LiveEvent, RpcLog, SourceBlock } from '../source.js';
 import { type FakeNode, hash, type Request, startFakeNode } from './fake-node.fixture.js';
@@ -26,6 +26,7 @@ export function sourceOf(
   startBlock?: number,
   skips: (log: RpcLog) => boolean = () => false,
   network?: NetworkState,
+  logger: Logger = silentLogger(),
 ) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const source = createRpcSource({
@@ -36,7 +37,7 @@ export function sourceOf(
     pendingTo: [EXCHANGE],
     chainId: 137,
     network,
-    logger: silentLogger(),
+    logger,
     metrics,
     options: { retryPolicy: { attempts: 4, baseMs: 1, maxMs: 2 }, emptyBlocks: { pauseMs: 1 }, ...options },
   });
