@@ -52,7 +52,7 @@ const positionsByToken: TableSpec = {
  * cost; cost: of the other shares, including those kept as fee; avg_price: cost per share bought, over the whole lifetime if size is 0;
  * realized_pnl: before fees; fees: paid in USDC; fee_cost: cost of shares paid as fees, once all is sold; unpriced: changes that the history
  * does not fully determine, 0 if none shows that earlier history is missing.
- * Total PnL at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost - sent_cost.
+ * Total PnL at price p: realized_pnl + (size - received) x p - cost - fees - fee_cost: shares that left at their cost (sent_cost) have no profit.
  */
 export const positionsTables: Migration = {
   id: '0021_positions',

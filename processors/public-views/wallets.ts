@@ -75,7 +75,7 @@ const positionColumns: readonly ViewColumn[] = [
 ];
 
 const WORTH =
-  'Value and unrealized profit need a price: join prices_now on token_id. Total profit at price p is realized_pnl_usd + (shares - shares_without_cost) * p - cost_usd - fees_usd - fee_cost_usd - sent_cost_usd.';
+  'Value and unrealized profit need a price: join prices_now on token_id. Total profit at price p is realized_pnl_usd + (shares - shares_without_cost) * p - cost_usd - fees_usd - fee_cost_usd.';
 
 const positions: PublicView = {
   name: 'positions',

@@ -120,7 +120,7 @@ export async function compareWalletSums(deps: SetViewDeps): Promise<void> {
     'views positions and prices_now',
     `SELECT wallet, toString(sum(realized_pnl_usd + if(q.price IS NULL, toDecimal128(0, 6),
         toDecimal128(round(toDecimal256(shares - shares_without_cost, 6) * toDecimal256(assumeNotNull(q.price), 6), 6), 6) - cost_usd)
-        - fees_usd - fee_cost_usd - sent_cost_usd)) AS total
+        - fees_usd - fee_cost_usd)) AS total
       FROM ${database}.positions AS p LEFT JOIN (SELECT token_id, price FROM ${database}.prices_now) AS q ON q.token_id = p.token_id GROUP BY wallet`,
     {
       total: ({ positions, traded }) =>
