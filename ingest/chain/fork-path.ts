@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HeadState } from './head-state.js';
+import { readsOfEmptyBlock } from './late-logs.js';
 import type { ChainSource, SourceBlock } from './source.js';
 
 const FETCH_ATTEMPTS = 5;
-/** Reads of a parent that stays empty, though its header admits logs: the header may admit logs that do not exist. */
-const EMPTY_ATTEMPTS = 3;
-/** Blocks below the head that a node may not have indexed yet; older ones are taken as the node returns them. */
-const NEWEST_BLOCKS = 8;
 
 /** Returns a function that reads the blocks from the tail's fork point up to `block`, ascending; null when the node cannot provide one of them. */
 export function createForkPath(deps: {
@@ -19,7 +16,7 @@ export function createForkPath(deps: {
   const { source, state, signal } = deps;
 
   const parentOf = async (block: SourceBlock, head: number): Promise<SourceBlock | null> => {
-    const emptyAttempts = head - block.number < NEWEST_BLOCKS ? EMPTY_ATTEMPTS : 1;
+    const emptyAttempts = readsOfEmptyBlock(block.number - 1, head);
     for (let attempt = 1; attempt <= FETCH_ATTEMPTS && !signal.aborted; attempt += 1) {
       const parent = await source.blockByHash(block.parentHash);
       if (parent !== null && (parent.logsMayBeMissing !== true || attempt >= emptyAttempts)) return parent;

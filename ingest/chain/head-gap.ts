@@ -2,13 +2,10 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import { pause } from '../shared/pause.js';
 import type { ChainMetrics } from './chain-metrics.js';
 import type { HeadState } from './head-state.js';
+import { readsOfEmptyBlock } from './late-logs.js';
 import type { ChainSource, SourceBlock } from './source.js';
 
 const GAP_CHUNK = 16;
-/** Reads of a block that stays empty, though its header admits logs: the header may admit logs that do not exist. */
-const EMPTY_ATTEMPTS = 3;
-/** Blocks below the head that a node may not have indexed yet; older ones are taken as the node returns them. */
-const NEWEST_BLOCKS = 16;
 
 /** Reports ranges of blocks that were missed live and are read after the fact; both ends inclusive. */
 export interface RereadReport {
@@ -47,7 +44,7 @@ export function createGapFill(deps: {
   };
 
   const read = async (number: number, head: number): Promise<SourceBlock | null> => {
-    const emptyAttempts = head - number <= NEWEST_BLOCKS ? EMPTY_ATTEMPTS : 1;
+    const emptyAttempts = readsOfEmptyBlock(number, head);
     for (let attempt = 1; ; attempt += 1) {
       const block = await source.blockByNumber(number);
       if (block?.logsMayBeMissing !== true || attempt >= emptyAttempts || signal.aborted) return block;
