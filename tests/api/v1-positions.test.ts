@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../infra/telemetry/logger.js';
+import { publishViews } from '../../processors/public-views/publish.js';
+import { publicViews } from '../../processors/public-views/views.js';
 import type { ApiHarness } from '../support/api.js';
 import { walkPages } from '../support/page-walk.js';
 import { ALWAYS_FRESH_S, activityOf, dave, insertAccounts } from '../support/positions.js';
@@ -63,6 +66,24 @@ describe('/v1/wallets/{wallet}/summary', () => {
     });
     const { series } = await api.ok<{ series: Row[] }>(`/v1/trader/${alice}/pnl?period=1D`, key);
     expect(series.at(-1)?.pnl).toBe(4.65);
+  });
+
+  it('is what the documented SQL formula of total profit sums, for a wallet that sent shares', async () => {
+    await publishViews({
+      client: api.clickhouse,
+      database: 'market',
+      views: publicViews,
+      logger: silentLogger(),
+    });
+    const rows = await api.clickhouse.query<{ net: string; sent: string }>(
+      `SELECT toString(sum(realized_pnl_usd + (shares - shares_without_cost) * ifNull(q.price, 0) - cost_usd - fees_usd - fee_cost_usd)) AS net,
+        toString(sum(sent_cost_usd)) AS sent
+       FROM market.positions AS p LEFT JOIN (SELECT token_id, price FROM market.prices_now) AS q ON q.token_id = p.token_id
+       WHERE p.wallet = {wallet:String}`,
+      { wallet: alice },
+    );
+    // Alice sent 20 Yes at a cost of 0.40 each.
+    expect(rows.map(({ net, sent }) => [Number(net), Number(sent)])).toEqual([[4.65, 8]]);
   });
 
   it('says that changes are missing, and has zeros for a wallet without history', async () => {
