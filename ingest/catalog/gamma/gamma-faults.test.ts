@@ -41,6 +41,7 @@ function setUp(lastWrittenMs: number | null, readUntilMs: number | null = null) 
   });
   let readUntil: number | null = null;
   return {
+    source,
     async load() {
       const rows: CatalogRow[] = [];
       for await (const update of source.load(stop.signal)) {
@@ -99,6 +100,22 @@ describe('the list of series, while it is rejected,', () => {
     stop.abort();
     await done;
   });
+});
+
+describe('a page of the open events, while it is rejected,', () => {
+  it('does not keep the short-form windows on later pages from being found', async () => {
+    const filler = { id: '1', slug: 'event-1', title: 'Event 1', closed: false };
+    server.events = [filler, { ...filler, id: '2', slug: 'event-2' }, windowEvent(twapMarket)];
+    server.maxRows = 1;
+    server.rejected = 'after_cursor';
+    const keys: string[] = [];
+    for await (const update of setUp(null).source.load(stop.signal)) {
+      if (update.type === 'rows') keys.push(...update.rows.map(rowKey));
+      if (keys.includes('event:93763487')) server.rejected = null;
+    }
+    expect(keys.indexOf('event:93763487')).toBeGreaterThan(0);
+    expect(keys.indexOf('event:93763487')).toBeLessThan(keys.indexOf('event:2'));
+  }, 30_000);
 });
 
 describe('updated events', () => {

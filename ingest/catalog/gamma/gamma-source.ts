@@ -250,6 +250,8 @@ export function createGammaSource(options: GammaOptions): CatalogSource {
         // Before the full load, whose records would be the newest ones for a restart.
         if (updatedUntilMs > 0) yield* guarded('changes', changed(changedSinceMs(), signal), signal);
         if (yield* guarded('load', events(signal), signal)) return;
+        // A page that fails for long must not keep the markets of now from being known.
+        yield* guarded('short-form windows', shortForms(signal), signal);
         await pause(times.retryDelayMs, signal);
       }
     },
