@@ -45,16 +45,17 @@ export interface RedemptionPayoutRow {
   readonly payout: string;
 }
 
-/** Payouts of redemptions of wallets in blocks, of logs that redeem one position: that of several positions is not divided in the log. */
-export const redemptionPayoutsSql = (wallets: readonly string[], blockNumbers: readonly number[]): Sql => ({
+/** Payouts of redemptions of wallets at times (Unix seconds), of logs that redeem one position: that of several positions is not divided in the log. */
+export const redemptionPayoutsSql = (wallets: readonly string[], timesS: readonly number[]): Sql => ({
   text: `SELECT wallet, block_number, log_index, payout FROM (
-        SELECT e.wallet AS wallet, e.block_number AS block_number, e.log_index AS log_index, toString(e.amount) AS payout, length(e.index_sets) AS positions
-        FROM wallet_events AS e
-        WHERE e.wallet IN {wallets:Array(String)} AND e.kind = 'redemption' AND e.block_number IN {blocks:Array(UInt64)}
+        SELECT e.wallet AS wallet, e.block_number AS block_number, e.log_index AS log_index, toString(e.usdc) AS payout, length(e.tokens) AS positions
+        FROM wallet_activity AS e
+        WHERE e.wallet IN {wallets:Array(String)} AND e.action = 'REDEEM'
+          AND e.timestamp IN (SELECT toDateTime(arrayJoin({times:Array(UInt32)}), 'UTC'))
         ORDER BY e._offset DESC
         LIMIT 1 BY e.wallet, e.block_number, e.log_index
       ) WHERE positions = 1`,
-  params: { wallets, blocks: blockNumbers },
+  params: { wallets, times: timesS },
 });
 
 export const comboSorts = ['recent', 'volume'] as const;

@@ -74,8 +74,8 @@ export function createComboReader(deps: {
     async payouts(rows: readonly PnlEventRow[]): Promise<readonly bigint[]> {
       if (rows.length === 0) return [];
       const wallets = [...new Set(rows.map((row) => row.wallet))];
-      const blockNumbers = [...new Set(rows.map((row) => Number(row.block_number)))];
-      const found = await tables.rows<RedemptionPayoutRow>(redemptionPayoutsSql(wallets, blockNumbers));
+      const timesS = [...new Set(rows.map((row) => Number(row.timestamp)))];
+      const found = await tables.rows<RedemptionPayoutRow>(redemptionPayoutsSql(wallets, timesS));
       const logOf = (row: Pick<PnlEventRow, 'wallet' | 'block_number' | 'log_index'>) =>
         `${row.wallet} ${row.block_number} ${row.log_index}`;
       const payoutOf = new Map(found.map((row) => [logOf(row), row.payout]));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { cursorWith } from '../support/page-walk.js';
 
-/** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events; 20,000 markets in 4,000 events; 10,000 combos. */
+/** 600,000 fills of 1,000 wallets, 2,000 tokens and 20 builders; 300,000 wallet events and activities; 20,000 markets in 4,000 events; 10,000 combos. */
 const FILLS = 600_000;
 const EVENTS = 300_000;
 const MARKETS = 20_000;
@@ -38,6 +38,10 @@ beforeAll(async () => {
   await run(`INSERT INTO wallet_events (wallet, kind, block_number, log_index, timestamp, tx_hash, subject_id, amount, index_sets, _offset)
     SELECT ${hex(40, '1000000 + cityHash64(number) % 1000')}, number % 4, 1000 + number, number % 3, toDateTime(${T} + number, 'UTC'), ${hex(64, 'number')},
       ${hex(64, '5000000 + number % 20000')}, number, ['1', '2'], number FROM numbers(${EVENTS})`);
+  // At the times of the combo events below.
+  await run(`INSERT INTO wallet_activity (wallet, timestamp, block_number, log_index, id, action, tokens, usdc, _offset)
+    SELECT ${hex(40, 'number % 1000')}, toDateTime(${T} + number * 60, 'UTC'), intDiv(number, 10), number % 10, concat(${hex(64, 'number')}, '-0'),
+      if(number % 50 = 0, 'REDEEM', 'BUY'), [toUInt256(number)], number, number FROM numbers(${EVENTS})`);
   await run(`INSERT INTO markets (condition_id, id, slug, question, event_id, event_slug, event_title, outcomes, token_ids, outcome_prices, active,
       neg_risk_market_id, volume, tag_slugs, _offset)
     SELECT ${hex(64, '5000000 + number')}, toString(number), concat('market-', toString(number)), concat('Question ', toString(number)),
@@ -88,6 +92,7 @@ beforeAll(async () => {
     'fills_by_token',
     'fills_by_builder',
     'wallet_events',
+    'wallet_activity',
     'tokens',
     'markets',
     'positions',

@@ -142,7 +142,7 @@ export function comboEventRoutes<Event extends z.ZodType, Redemption extends z.Z
     ...common,
     ...of.redemptions,
     path: `${of.path}/redemptions`,
-    reads: [...of.reads, 'wallet_events'],
+    reads: [...of.reads, 'wallet_activity'],
     query: z.object({ ...redemptionsQuery, ...of.filter }),
     aliases: { ...listAliases, ...of.aliases, redemption_type: 'redemption_scope' },
     success: success('A page of redemptions', 'redemptions', of.redemption, example),
