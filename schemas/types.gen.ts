@@ -675,7 +675,7 @@ export interface ConditionPrepared {
   readonly outcome_slot_count: number;
 }
 
-/** ConditionalTokens.ConditionResolution: the truth about an outcome. */
+/** ConditionalTokens.ConditionResolution: the truth about an outcome. Of a combo: ConditionResolved of its module. */
 export interface ConditionResolved {
   /** txHash-logIndex: the same fact always has the same id */
   readonly id: string;
@@ -686,8 +686,11 @@ export interface ConditionResolved {
   readonly tx_hash: string;
   /** index within the block */
   readonly log_index: number;
+  /** 32 bytes; of a combo 31 bytes */
   readonly condition_id: string;
+  /** of a combo: the module */
   readonly oracle: string;
+  /** empty for a combo */
   readonly question_id: string;
   readonly outcome_slot_count: number;
   readonly payout_numerators: readonly string[];

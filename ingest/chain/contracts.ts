@@ -14,7 +14,8 @@ export type ContractRole =
   | 'auto_redeemer'
   | 'pusd'
   | 'position_manager'
-  | 'combo_protocol'
+  | 'combo_router'
+  | 'combo_module'
   | 'uma_adapter'
   | 'optimistic_oracle';
 
@@ -161,10 +162,10 @@ export const contracts: readonly Contract[] = [
   other('auto_redeemer', 'auto_redeemer', addresses.autoRedeemer, false, V2_FROM_BLOCK),
   other('pusd', 'pusd', addresses.pusd, false, V2_FROM_BLOCK),
   other('position_manager', 'position_manager', addresses.positionManager, false, V2_FROM_BLOCK),
-  other('combo_protocol', 'combo_router', addresses.comboRouter, false, V2_FROM_BLOCK),
-  other('combo_protocol', 'combo_binary_module', addresses.binaryModule, false, V2_FROM_BLOCK),
-  other('combo_protocol', 'combo_neg_risk_module', addresses.comboNegRiskModule, true, V2_FROM_BLOCK),
-  other('combo_protocol', 'combinatorial_module', addresses.combinatorialModule, false, V2_FROM_BLOCK),
+  other('combo_router', 'combo_router', addresses.comboRouter, false, V2_FROM_BLOCK),
+  other('combo_module', 'combo_binary_module', addresses.binaryModule, false, V2_FROM_BLOCK),
+  other('combo_module', 'combo_neg_risk_module', addresses.comboNegRiskModule, true, V2_FROM_BLOCK),
+  other('combo_module', 'combinatorial_module', addresses.combinatorialModule, false, V2_FROM_BLOCK),
   other('uma_adapter', 'uma_adapter_v4', addresses.umaAdapterV4),
   other('uma_adapter', 'uma_adapter_v4_neg_risk', addresses.umaAdapterV4NegRisk, true),
   other('uma_adapter', 'uma_adapter_v3', addresses.umaAdapterV3),
@@ -245,7 +246,8 @@ const eventsOfRole = {
   auto_redeemer: ['binaryRedemption', 'negRiskRedemption', 'comboRedemption'],
   pusd: ['wrapped', 'unwrapped', 'erc20Approval'],
   position_manager: [...comboEventNames, 'transferSingle', 'transferBatch', 'approvalForAll'],
-  combo_protocol: comboEventNames,
+  combo_router: comboEventNames,
+  combo_module: [...comboEventNames, 'comboConditionResolved'],
   uma_adapter: [
     'questionInitialized',
     'questionResolved',

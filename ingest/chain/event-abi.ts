@@ -210,6 +210,11 @@ export const eventAbi = {
       'event Unwrapped(address indexed initiator, uint256 fromId, uint256 toId, address recipient, uint256 amount)',
     topic0: '0x49c5e71a70e54b164c70c3345b2f3ca11fbad1c05a76146be4c4e849f992658b',
   },
+  /** Of the modules: payout numerators of YES and NO. */
+  comboConditionResolved: {
+    signature: 'event ConditionResolved(bytes31 indexed conditionId, uint256[] result)',
+    topic0: '0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa',
+  },
   /** No recorded log confirms which arguments are indexed, so the decoder accepts arguments from topics or data. */
   comboMigrationRegistered: {
     signature: 'event MigrationConditionRegistered(bytes31 conditionId, bytes32 legacyConditionId)',

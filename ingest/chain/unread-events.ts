@@ -85,10 +85,6 @@ export const unreadEventAbi = {
       'event RequestPrice(address indexed requester, bytes32 identifier, uint256 timestamp, bytes ancillaryData, address currency, uint256 reward, uint256 finalFee)',
     topic0: '0xf1679315ff325c257a944e0ca1bfe7b26616039e9511f9610d4ba3eca851027b',
   },
-  moduleConditionResolved: {
-    signature: 'event ConditionResolved(bytes31 indexed conditionId, uint256[] result)',
-    topic0: '0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa',
-  },
 } as const satisfies Record<string, EventAbi>;
 
 type UnreadName = keyof typeof unreadEventAbi;
@@ -118,8 +114,9 @@ const unreadOfRole: Readonly<Record<Exclude<ContractRole, 'exchange'>, readonly 
   collateral_adapter: [],
   auto_redeemer: [],
   pusd: [],
-  position_manager: ['uri', 'moduleConditionResolved'],
-  combo_protocol: ['moduleConditionResolved'],
+  position_manager: ['uri'],
+  combo_router: [],
+  combo_module: [],
   uma_adapter: administration,
   optimistic_oracle: ['requestPrice'],
 };

@@ -1,5 +1,5 @@
 import type { AnyEvent } from '../../schemas/codec.js';
-import { comboPositions } from '../../schemas/primitives/combo-ids.js';
+import { comboPositions, isComboCondition } from '../../schemas/primitives/combo-ids.js';
 import { splitNegRiskQuestionId } from '../../schemas/primitives/ids.js';
 import { addresses, isVenueContract } from '../../schemas/primitives/venue.js';
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { isUnreadable, type KeyedState } from '../stateful/stateful-processor.js';
 import { type MatchedFill, matchFills } from './matches.js';
-import { conditionOfQuestion, isComboCondition, isOfVenueCollateral, type Tokens } from './tokens.js';
+import { conditionOfQuestion, isOfVenueCollateral, type Tokens } from './tokens.js';
 
 type ActivityStates = KeyedState<ActivityState>;
 type ActivityFields = Partial<WalletActivity> & Pick<WalletActivity, 'wallet' | 'action'>;

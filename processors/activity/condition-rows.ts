@@ -1,6 +1,6 @@
 import { splitEvenly } from '../../schemas/accounting/conversion.js';
 import type { AnyEvent } from '../../schemas/codec.js';
-import { comboPositions } from '../../schemas/primitives/combo-ids.js';
+import { comboPositions, isComboCondition } from '../../schemas/primitives/combo-ids.js';
 import { addresses, collateralOfOracle } from '../../schemas/primitives/venue.js';
 import type {
   ConditionPrepared,
@@ -12,7 +12,7 @@ import type {
 } from '../../schemas/types.gen.js';
 import { bool, dateTime, enum8, int64, string, uint8, uint32, uint64, uint64Array, uint256 } from '../sink/columns.js';
 import { defineTable, type Emit } from '../sink/sink-definition.js';
-import { conditionOfQuestion, createTokens, isComboCondition, isOfVenueCollateral } from './tokens.js';
+import { conditionOfQuestion, createTokens, isOfVenueCollateral } from './tokens.js';
 
 export const conditionEventsTable = defineTable('condition_events', {
   condition_id: string,
@@ -159,23 +159,33 @@ function emitSetTokens(event: PositionSplit | Redemption, offset: number, emit: 
     emitChainTokens(event.collateral_token, event.condition_id, offset, emit);
 }
 
-function emitTokens(event: ConditionPrepared | ConditionResolved, offset: number, emit: Emit): void {
+const ofCondition = (event: ConditionPrepared | ConditionResolved, offset: number) => ({
+  condition_id: event.condition_id,
+  timestamp: event.timestamp_ms,
+  _offset: offset,
+});
+
+function emitPreparedTokens(event: ConditionPrepared, offset: number, emit: Emit): void {
   if (event.outcome_slot_count !== 2) return;
   const collateral = collateralOfOracle(event.oracle);
-  const pair = tokens.pairOf(collateral, event.condition_id);
+  const neg_risk = collateral === addresses.wrappedCollateral;
   emitChainTokens(collateral, event.condition_id, offset, emit);
-  const common = { condition_id: event.condition_id, timestamp: event.timestamp_ms, _offset: offset };
-  if (!('payout_numerators' in event)) {
-    const neg_risk = collateral === addresses.wrappedCollateral;
-    pair.forEach((token_id, outcome_index) => {
-      emit(conditionTokensTable, { ...common, token_id, outcome_index, question_id: event.question_id, neg_risk });
-    });
-    return;
-  }
+  const common = { ...ofCondition(event, offset), question_id: event.question_id, neg_risk };
+  tokens.pairOf(collateral, event.condition_id).forEach((token_id, outcome_index) => {
+    emit(conditionTokensTable, { ...common, token_id, outcome_index });
+  });
+}
+
+function emitSettlements(event: ConditionResolved, offset: number, emit: Emit): void {
+  if (event.outcome_slot_count !== 2) return;
+  const combo = isComboCondition(event.condition_id);
+  const collateral = collateralOfOracle(event.oracle);
+  if (!combo) emitChainTokens(collateral, event.condition_id, offset, emit);
+  const pair = combo ? comboPositions(event.condition_id) : tokens.pairOf(collateral, event.condition_id);
   const denominator = String(event.payout_numerators.reduce((sum, one) => sum + BigInt(one), 0n));
   pair.forEach((token_id, outcome_index) => {
     const numerator = event.payout_numerators[outcome_index] ?? '0';
-    emit(tokenSettlementsTable, { ...common, token_id, outcome_index, numerator, denominator });
+    emit(tokenSettlementsTable, { ...ofCondition(event, offset), token_id, outcome_index, numerator, denominator });
   });
 }
 
@@ -214,8 +224,10 @@ export const conditionRows = {
         break;
       }
       case 'condition_prepared':
+        emitPreparedTokens(event.value, offset, emit);
+        break;
       case 'condition_resolved':
-        emitTokens(event.value, offset, emit);
+        emitSettlements(event.value, offset, emit);
         break;
     }
   },

@@ -1,3 +1,4 @@
+import { isComboCondition } from '../../schemas/primitives/combo-ids.js';
 import {
   conditionId as conditionOf,
   indexSetTokenId,
@@ -9,10 +10,6 @@ import { addresses, collateralOfOracle, collaterals } from '../../schemas/primit
 
 const CACHED_CONDITIONS = 20_000;
 const venueCollateral: ReadonlySet<string> = new Set(collaterals);
-
-/** Combo conditions have 31 bytes, others 32. */
-const COMBO_CONDITION_LENGTH = 64;
-export const isComboCondition = (conditionId: string): boolean => conditionId.length === COMBO_CONDITION_LENGTH;
 
 /** Whether a split, merge or redemption is of the venue's collateral: its amount is USDC. ConditionalTokens lets anyone split any ERC-20 token. */
 export const isOfVenueCollateral = (event: { readonly collateral_token: string; readonly condition_id: string }) =>

@@ -1,3 +1,4 @@
+import { isComboCondition } from '../../schemas/primitives/combo-ids.js';
 import { topics } from '../../schemas/topics.js';
 import type { Block } from '../../schemas/types.gen.js';
 import { conditionRows } from '../activity/condition-rows.js';
@@ -103,6 +104,8 @@ export const chainSink: SinkDefinition = {
         emit(conditionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
         break;
       case 'condition_resolved':
+        // The table lists markets; token_settlements has the result of a combo.
+        if (isComboCondition(event.value.condition_id)) break;
         emit(resolutionsTable, { ...event.value, timestamp: event.value.timestamp_ms, _offset: offset });
         break;
       case 'unknown_log':

@@ -30,6 +30,10 @@ export const comboModuleName = (moduleId: number): string | undefined => MODULES
 /** Module of a condition or event id. */
 export const comboModuleOf = moduleOf;
 
+/** Combo conditions have 31 bytes, others 32. */
+const COMBO_CONDITION_LENGTH = 64;
+export const isComboCondition = (conditionId: string): boolean => conditionId.length === COMBO_CONDITION_LENGTH;
+
 /** Event id of a condition id. */
 const comboEventId = (conditionId: string): Hex => conditionId.slice(0, 60) as Hex;
 

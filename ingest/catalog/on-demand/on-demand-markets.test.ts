@@ -10,7 +10,7 @@ import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
 import { consumerGroups } from '../../../schemas/consumer-groups.js';
 import { topics } from '../../../schemas/topics.js';
-import type { ConditionPrepared, Trade } from '../../../schemas/types.gen.js';
+import type { ConditionPrepared, ConditionResolved, Trade } from '../../../schemas/types.gen.js';
 import { decodeEvent } from '../decode.js';
 import { GammaRejectedError } from '../gamma/client.js';
 import { createHydrationCounts } from '../hydration-counts.js';
@@ -61,6 +61,13 @@ const trade = (token: string, version = 1): Trade => ({
   },
   ...{ is_taker_order: false, side: 'BUY', token_id: token, usdc: 1n, shares: 2n, maker_asset_id: '0' },
   ...{ taker_asset_id: token, maker_amount: 1n, taker_amount: 2n, fee: 0n, fee_shares: 0n, builder: null },
+});
+/** Of a combo condition. */
+const comboResolved = (n: number): ConditionResolved => ({
+  ...prepared(n),
+  condition_id: `0x03${'c'.repeat(60)}`,
+  question_id: '',
+  payout_numerators: ['1000000', '0'],
 });
 const append = (values: Buffer[]) =>
   log.append(
@@ -117,9 +124,10 @@ describe('createOnDemandMarkets', () => {
       // Tokens of prepared conditions, of condition 500, and of a combo.
       ...['2', '3', '240', '1000', '1001'].map((token) => codec.encode('trade', trade(token))),
       codec.encode('trade', trade('5000', 3)),
+      codec.encode('condition_resolved', comboResolved(600)),
     ]);
     const one = await start({ exists: () => true });
-    await vi.waitFor(async () => expect(await one.committed()).toBe(126), 5000);
+    await vi.waitFor(async () => expect(await one.committed()).toBe(127), 5000);
     expect(one.requests.map(({ by, ids }) => [by, ids.length])).toEqual([
       ...[
         ['condition', 50],
@@ -134,7 +142,7 @@ describe('createOnDemandMarkets', () => {
 
     await append([codec.encode('trade', trade('2')), codec.encode('condition_prepared', prepared(700))]);
     const two = await start({ exists: () => true });
-    await vi.waitFor(async () => expect(await two.committed()).toBe(128), 5000);
+    await vi.waitFor(async () => expect(await two.committed()).toBe(129), 5000);
     expect(two.requests).toEqual([{ by: 'condition', ids: [numberedCondition(700)] }]);
     await two.stop();
   });

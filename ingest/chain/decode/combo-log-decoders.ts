@@ -5,6 +5,7 @@ import {
   amountAt,
   hashAt,
   leadingBytesAt,
+  MalformedError,
   requireTopics,
   requireWords,
   topicAddress,
@@ -21,6 +22,7 @@ type Topics = readonly string[];
 
 const CONDITION_BYTES = 31;
 const EVENT_BYTES = 29;
+const OUTCOMES = 2;
 const conditionTopic = (t: Topics, index: number) => topicLeadingBytes(t, index, CONDITION_BYTES);
 const eventTopic = (t: Topics, index: number) => topicLeadingBytes(t, index, EVENT_BYTES);
 const conditionWord = (d: string, index: number) => leadingBytesAt(d, wordPosition(index), CONDITION_BYTES);
@@ -158,6 +160,13 @@ export const comboLogDecoders = {
   },
   comboWrap: decodeFormExchange,
   comboUnwrap: decodeFormExchange,
+  comboConditionResolved: (t: Topics, d: string) => {
+    requireTopics(t, 2);
+    const result = uintArrayAt(d, 0);
+    if (result.length !== OUTCOMES) throw new MalformedError('result is not of two outcomes');
+    if (result.every((numerator) => numerator === 0n)) throw new MalformedError('result pays no outcome');
+    return { conditionId: conditionTopic(t, 1), result };
+  },
   comboMigrationRegistered: (t: Topics, d: string) => {
     const words = joinedWords(t, d);
     requireWords(words, 2);

@@ -3,7 +3,7 @@ import { addresses, watchedAddresses, watchedTopics } from '../contracts.js';
 import { eventAbi } from '../event-abi.js';
 import type { Hex } from '../source.js';
 import { decodeBlock } from './block.js';
-import { buildBlock, hash, type LogSpec, wallet } from './build.fixture.js';
+import { blockOf, buildBlock, hash, type LogSpec, rpcLog, wallet } from './build.fixture.js';
 import { calldata, orderV2, transaction } from './orders.fixture.js';
 import { decodePending } from './pending.js';
 
@@ -188,6 +188,75 @@ describe('combo protocol', () => {
       },
       { approval_type: 'collateral_allowance', approved: false, amount: '0' },
     ]);
+  });
+});
+
+describe('result of a combo condition', () => {
+  /** keccak of `ConditionResolved(bytes31,uint256[])`. */
+  const RESOLVED: Hex = '0xe560c1a2847d4cf2e66de11fe592605556989449f38cc3ab96e2e287daa68caa';
+  const wordOf = (value: number) => value.toString(16).padStart(64, '0');
+  const dataOf = (...words: number[]): Hex => `0x${words.map(wordOf).join('')}`;
+  const topicOf = (condition: Hex, last = '00'): Hex => `${condition}${last}`;
+  /** Offset of the array, its length, its items. */
+  const resolved = (address: Hex, condition: Hex, items: number[], index = 0) =>
+    rpcLog(address, [RESOLVED, topicOf(condition)], dataOf(32, items.length, ...items), index);
+
+  it('is decoded from the log of its module', () => {
+    const { events, problems, contracts } = decodeBlock(
+      blockOf([
+        resolved(addresses.combinatorialModule, COMBO, [250_000, 750_000], 0),
+        resolved(addresses.binaryModule, LEG_CONDITION, [0, 1_000_000], 1),
+        resolved(addresses.comboNegRiskModule, `${EVENT}0002`, [1, 0], 2),
+      ]),
+    );
+    expect(problems).toEqual([]);
+    expect(events.map(({ kind }) => kind)).toEqual(Array(3).fill('condition_resolved'));
+    expect(events.map(({ value }) => value)).toMatchObject([
+      {
+        log_index: 0,
+        condition_id: COMBO,
+        oracle: addresses.combinatorialModule,
+        question_id: '',
+        outcome_slot_count: 2,
+        payout_numerators: ['250000', '750000'],
+      },
+      { condition_id: LEG_CONDITION, oracle: addresses.binaryModule, payout_numerators: ['0', '1000000'] },
+      { condition_id: `${EVENT}0002`, oracle: addresses.comboNegRiskModule, payout_numerators: ['1', '0'] },
+    ]);
+    expect(contracts.map(({ logs, decoded }) => [logs, decoded])).toEqual(Array(3).fill([1, 1]));
+  });
+
+  it('is not taken from other contracts, which are reported as unknown', () => {
+    const { events } = decodeBlock(
+      blockOf([
+        resolved(addresses.comboRouter, COMBO, [1, 0], 0),
+        resolved(addresses.positionManager, COMBO, [1, 0], 1),
+        resolved(addresses.conditionalTokens, COMBO, [1, 0], 2),
+        resolved(alice, COMBO, [1, 0], 3),
+      ]),
+    );
+    expect(events.map(({ kind, value }) => [kind, value.log_index])).toEqual([
+      ['unknown_log', 0],
+      ['unknown_log', 1],
+      ['unknown_log', 2],
+    ]);
+  });
+
+  it('that is malformed is a problem and yields no event', () => {
+    const module = addresses.combinatorialModule;
+    const raw = (topics: Hex[], data: Hex, index: number) => rpcLog(module, topics, data, index);
+    const logs = [
+      resolved(module, COMBO, [1_000_000], 0),
+      resolved(module, COMBO, [0, 0, 1], 1),
+      resolved(module, COMBO, [0, 0], 2),
+      // Its second item is missing; its topic has 32 bytes; its condition is not indexed.
+      raw([RESOLVED, topicOf(COMBO)], dataOf(32, 2, 1), 3),
+      raw([RESOLVED, topicOf(COMBO, '01')], dataOf(32, 2, 1, 0), 4),
+      raw([RESOLVED], dataOf(0, 64, 2, 1, 0), 5),
+    ];
+    const { events, problems } = decodeBlock(blockOf(logs));
+    expect(events).toEqual([]);
+    expect(problems.map(({ log }) => log)).toEqual(logs);
   });
 });
 

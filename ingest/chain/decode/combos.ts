@@ -177,12 +177,34 @@ function decodeDefinition(block: SourceBlock, txHash: string, log: DecodedLog): 
   }
 }
 
+/** Result of a condition, resolved by its module; empty for other logs. It has no question id: the id of the condition names its legs or event. */
+function decodeResult(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
+  if (log.event !== 'comboConditionResolved') return [];
+  return [
+    {
+      kind: 'condition_resolved',
+      value: {
+        ...eventHeader(block, txHash, log.logIndex),
+        condition_id: log.args.conditionId,
+        oracle: log.contract.address,
+        question_id: '',
+        outcome_slot_count: log.args.result.length,
+        payout_numerators: log.args.result.map(String),
+      },
+    },
+  ];
+}
+
 /**
  * Events of one log of the combo protocol, of an approval for it, or of a combo redemption by the AutoRedeemer. Splits and merges by the
  * exchange are part of its match and yield no event; a definition precedes the step that uses it.
  */
 export function decodeComboLog(block: SourceBlock, txHash: string, log: DecodedLog): ChainEvent[] {
-  const chainEvents = [...decodeDefinition(block, txHash, log), ...decodeApproval(block, txHash, log)];
+  const chainEvents = [
+    ...decodeDefinition(block, txHash, log),
+    ...decodeResult(block, txHash, log),
+    ...decodeApproval(block, txHash, log),
+  ];
   const action = lifecycleActionOf(log);
   if (action === null || action.user === addresses.exchangeV3) return chainEvents;
   chainEvents.push({

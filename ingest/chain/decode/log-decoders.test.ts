@@ -48,6 +48,7 @@ function argument(event: DecodedName, name: string, type: string): fc.Arbitrary<
   if (type === 'uint8') return fc.integer({ min: 0, max: 1 });
   if (type === 'int256') return fc.bigInt({ min: -(2n ** 255n), max: 2n ** 255n - 1n });
   if (type === 'uint256[]') {
+    if (name === 'result') return fc.tuple(uint(2n ** 256n), fc.bigInt({ min: 1n, max: 2n ** 256n - 1n }));
     const item = name === 'values' || name === 'amounts' ? uint(10n ** 38n) : uint(2n ** 256n);
     return fc.array(item, {
       minLength: event === 'transferBatch' ? 3 : 0,

@@ -1,9 +1,8 @@
 import { isAddress } from '../../../schemas/primitives/address.js';
-import { comboPositions } from '../../../schemas/primitives/combo-ids.js';
+import { comboPositions, isComboCondition } from '../../../schemas/primitives/combo-ids.js';
 import { isHash } from '../../../schemas/primitives/hash.js';
 import { tokenPair } from '../../../schemas/primitives/ids.js';
 import { venueTokenPairs } from '../../../schemas/primitives/venue-tokens.js';
-import { isComboCondition } from '../../activity/tokens.js';
 import type { MarketMetadata } from '../catalog-model.js';
 
 /**
