@@ -124,7 +124,11 @@ function convertedConditions(fact: PositionsConverted): { readonly given: string
   return { given, others };
 }
 
-/** A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO shares it takes. */
+/**
+ * A conversion releases (n - 1) x amount of collateral, split equally over the n conditions whose NO shares it takes, as in the venue's own open interest.
+ * The sets that the adapter splits in the other questions are of wrapped collateral that it mints without backing: the collateral of the given NO backs
+ * them, so counting them would raise the sum over the questions above the collateral of the market.
+ */
 function conversionRows(event: PositionsConverted, conditions: readonly string[], offset: number): Row[] {
   const converted = conditions.map((condition_id) => ({
     condition_id,

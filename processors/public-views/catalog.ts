@@ -253,7 +253,7 @@ const openInterest: PublicView = {
   fastBy: [],
   freshness: 'Seconds behind final blocks.',
   caveat:
-    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Combos are left out: their own modules split them, which is not counted here. A conversion of a neg-risk market counts in the questions whose NO shares it takes only: after conversions the sum over its questions is right, that of one question may not be. Tokens without a known market are summed in the row whose condition_id is ''.",
+    "Counted from the first block of the log: sets minted before it are missing, so the sum may be negative. Combos are left out: their own modules split them, which is not counted here. A conversion of a neg-risk market counts in the questions whose NO shares it takes only, in equal parts, as the venue counts it; the collateral of these backs the YES shares that it creates in the others. So the sum over the questions is right, while that of one question can be above or below what its own shares claim. Tokens without a known market are summed in the row whose condition_id is ''.",
   columns: [
     column(
       'condition_id',
@@ -267,13 +267,13 @@ const openInterest: PublicView = {
       'open_interest_usd',
       NULLABLE_AMOUNT,
       `if(o.complete AND o.net >= 0, ${amount('o.net')}, NULL)`,
-      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared, or has a gap since: what was minted or redeemed meanwhile is unknown.',
+      'USD held by full sets: minted less merged and redeemed. NULL where the log begins after the market was prepared, or has a gap since: what was minted or redeemed meanwhile is unknown. NULL also where the sum is negative.',
     ),
     column(
       'net_minted_usd',
       AMOUNT,
       amount('o.net'),
-      'The same without NULL: negative if the log begins after sets were minted.',
+      'The same without NULL: negative if the log begins after sets were minted, or after conversions of a neg-risk market.',
     ),
   ],
   from: `(

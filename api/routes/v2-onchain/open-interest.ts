@@ -18,14 +18,14 @@ const MARKET_CACHE_S = 60;
 const TOTAL_CACHE_S = 300;
 const text = z.string().nullable();
 const INCOMPLETE_HISTORY_NOTE =
-  'Exact if the history contains every market from its preparation on without a gap. Otherwise `complete` is false and the sum null, because sets minted or redeemed in the missing time are unknown. A conversion of a neg-risk market counts in the questions whose NO shares it takes, and the sets that the adapter splits in the other questions do not: the sum of one question of such a market can differ from its collateral, the sum over its questions cannot. `net_minted_usdc` is the amount minted minus the amounts merged and redeemed since the start of the history.';
+  'Exact if the history contains every market from its preparation on without a gap. Otherwise `complete` is false and the sum null, because sets minted or redeemed in the missing time are unknown. The collateral of a neg-risk market backs all of its questions together: a conversion takes what it releases from the questions whose NO shares it takes, in equal parts, as the venue counts it, and the YES shares that it creates add nothing to the other questions, as the collateral of those NO shares backs them. So the sum over the questions is what their shares are paid whichever wins; that of one question can be above or below what its own shares claim, and is null if it is negative. `net_minted_usdc` is the amount minted minus the amounts merged and redeemed since the start of the history.';
 
 const sums = {
   open_interest_usdc: z.number().nullable(),
   net_minted_usdc: z.number(),
   complete: z.boolean(),
 };
-/** A negative sum proves incomplete history, whatever the recorded start of the history. */
+/** A negative sum proves incomplete history, whatever the recorded start of the history; of a question of a neg-risk market it can also follow from conversions. */
 function sumsFrom(row: OpenInterestRow | undefined) {
   const net = BigInt(row?.net ?? 0);
   const complete = row !== undefined && boolFrom(row.complete) && net >= 0n;
