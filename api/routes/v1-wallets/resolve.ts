@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tryParseAddress } from '../../../schemas/primitives/address.js';
 import type { ResponseCache } from '../../cache/response-cache.js';
 import { notFound } from '../../errors/failure.js';
 import { slugParam } from '../../http/params.js';
@@ -8,7 +9,6 @@ import { common } from './params.js';
 
 const FOUND_S = 3_600;
 const MISSING_MS = 60_000;
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 const walletType = z.enum(['deposit_wallet', 'safe', 'proxy']).nullable();
 const address = z.string().nullable();
@@ -66,12 +66,15 @@ export function createResolveRoute(deps: ResolveDeps & { cache: ResponseCache })
     success: { description: 'Wallet and owner key', schema: resolvedSchema, example },
     otherResponses: notFoundResponse('Unknown wallet, key or name.', 'Address not found.'),
     async handler({ params: { query } }) {
+      // Key and look-up have the same spelling: otherwise one spelling's result would be cached as that of the others.
+      const name = query.toLowerCase();
+      const isAddress = tryParseAddress(name) !== null;
       const cached = await deps.cache.get(
-        `resolve ${query.toLowerCase()}`,
+        `resolve ${isAddress ? 'address' : 'name'} ${name}`,
         (found) => (found === null ? MISSING_MS : FOUND_S * 1000),
-        () => resolve(query),
+        () => resolve(name),
       );
-      if (cached.value === null) throw notFound(ADDRESS.test(query) ? 'Address not found.' : 'Username not found.');
+      if (cached.value === null) throw notFound(isAddress ? 'Address not found.' : 'Username not found.');
       const { wallet_details, ...rest } = cached.value;
       return { body: { ...rest, wallet_details: [...wallet_details] }, cache: cached };
     },
