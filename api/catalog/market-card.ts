@@ -30,15 +30,17 @@ export function createMarketCard(deps: {
   metadata: Pick<MetadataLookups, 'tokensOf' | 'marketsOf'>;
 }): (id: string) => Promise<MarketCard | null> {
   const conditionIdOf = async (id: string): Promise<string | undefined> => {
-    if (CONDITION.test(id)) return id.toLowerCase();
+    if (CONDITION.test(id)) return id;
     if (TOKEN.test(id)) return (await deps.metadata.tokensOf([id])).get(id)?.conditionId;
     return conditionIdOfSlug(deps.tables, id);
   };
-  return async (id) => {
-    if (!SLUG.test(id)) return null;
+  return async (given) => {
+    if (!SLUG.test(given)) return null;
+    // Slugs differ by letter case.
+    const id = CONDITION.test(given) ? given.toLowerCase() : given;
     const card = deps.cache
       .get(
-        `market card ${id.toLowerCase()}`,
+        `market card ${id}`,
         (found) => (found === null ? MISSING_MS : FOUND_MS),
         async () => {
           const conditionId = (await conditionIdOf(id)) ?? '';
