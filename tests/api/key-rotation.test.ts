@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiHarness, startApi } from '../support/api.js';
 import { type SignedIn, signInWithPlan } from '../support/sign-in.js';
 
@@ -58,4 +58,61 @@ it('revoking keys and creating others gives an account no more than the keys of 
     expect((await other.send('DELETE', `/v1/account/keys/${id}`)).status).toBe(200);
   }
   expect(statuses).toEqual([200, 200, 200, 429, 429]);
+});
+
+describe('a rotation while as many replaced keys still work as the plan has keys', () => {
+  /** A key of the free plan, which has one, and the key that it replaces for an hour. */
+  const replacedOnce = async (email: string) => {
+    const { user: owner } = await signInWithPlan(api, email, 'free');
+    const keyFrom = async (path: string, body: object) => (await owner.send('POST', path, body)).body as NewKey;
+    const old = await keyFrom('/v1/account/keys', { name: 'bot' });
+    const present = await keyFrom(`/v1/account/keys/${old.id}/rotate`, { grace_seconds: 3_600 });
+    const again = (graceS: number) =>
+      owner.send('POST', `/v1/account/keys/${present.id}/rotate`, { grace_seconds: graceS });
+    expect(await again(3_600)).toMatchObject({
+      status: 409,
+      body: {
+        error: 'Too many replaced keys still work. Revoke one of them, or let this key stop at once (grace_seconds 0).',
+      },
+    });
+    return { owner, old, present, again };
+  };
+  const works = async ({ api_key: key }: NewKey) => (await api.get('/v1/crypto/series', key)).status === 200;
+
+  it('is accepted after one of them is revoked', async () => {
+    const { owner, old, present, again } = await replacedOnce('revoking@desk.example');
+    expect((await owner.send('DELETE', `/v1/account/keys/${old.id}`)).status).toBe(200);
+    const { status, body } = await again(3_600);
+    expect([status, await works(old), await works(present), await works(body as NewKey)]).toEqual([
+      201,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('is accepted without a grace period', async () => {
+    const { old, present, again } = await replacedOnce('at-once@desk.example');
+    const { status, body } = await again(0);
+    expect([status, await works(old), await works(present), await works(body as NewKey)]).toEqual([
+      201,
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
+it.each([
+  ['post', '/v1/account/keys/{id}/rotate', ['404', '409']],
+  ['patch', '/v1/account/keys/{id}', ['404']],
+  ['delete', '/v1/account/keys/{id}', ['404']],
+  ['post', '/v1/account/keys', ['409']],
+])('/openapi.json has the 404 and 409 of %s %s', async (method, path, expected) => {
+  const { paths } = await api.ok<{ paths: Record<string, Record<string, { responses: object }>> }>(
+    '/openapi.json',
+    null,
+  );
+  const statuses = Object.keys(paths[path]?.[method]?.responses ?? {});
+  expect(statuses.filter((status) => status === '404' || status === '409')).toEqual(expected);
 });

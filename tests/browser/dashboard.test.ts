@@ -151,6 +151,12 @@ describe.skipIf(missing !== null)('/dashboard in a browser', () => {
     await page.locator('#raw-key').waitFor();
     const key = (await page.locator('#raw-key').textContent()) ?? '';
     await soon(() => keyRows(page).count()).toBe(2);
+    await page.getByRole('button', { name: 'Replace the desk' }).click();
+    await dialog.getByLabel('The present key').selectOption('works for 1 hour more');
+    await dialog.getByRole('button', { name: 'Replace key' }).click();
+    await dialog.getByRole('alert').getByText('Too many replaced keys still work.').waitFor();
+    await page.keyboard.press('Escape');
+    await soon(() => dialog.count()).toBe(0);
     await page.getByLabel('Name of the new key').fill('one more');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('The plan has no further keys.').waitFor();

@@ -8,7 +8,7 @@ import { keyName } from '../../accounts/key-name.js';
 import { userAuthor } from '../../auth/sessions.js';
 import { ApiError, notFound } from '../../errors/failure.js';
 import { jsonBody } from '../../http/json-body.js';
-import { defineRoute, type Route } from '../../http/route.js';
+import { defineRoute, notFoundResponse, type Route } from '../../http/route.js';
 import type { Sql, Tables } from '../../tables/port.js';
 import { requireSession } from '../auth/sessions.js';
 
@@ -48,13 +48,17 @@ const newKeyExample = {
   api_key: `${KEY_PREFIX}0f3c9b7a51d24e6882aa10b7cc4d9e35`,
 };
 const KEY_LIMIT = 'The plan has no further keys. Revoke one, or change the plan.';
-const conflict = {
-  409: {
-    description: 'The plan allows no further key',
-    schema: z.object({ error: z.string() }),
-    example: { error: KEY_LIMIT },
-  },
-};
+const REPLACED_KEY_LIMIT =
+  'Too many replaced keys still work. Revoke one of them, or let this key stop at once (grace_seconds 0).';
+const conflict = (description: string, error: string) => ({
+  409: { description, schema: z.object({ error: z.string() }), example: { error } },
+});
+const NOT_FOUND = 'Key not found.';
+const unknownKey = notFoundResponse('The account has no such key, or it does not work any more.', NOT_FOUND);
+const unknownOrReplacedKey = notFoundResponse(
+  'The account has no such key, or it is replaced or does not work any more.',
+  NOT_FOUND,
+);
 
 /** Last use of each key of an account. */
 const lastUseSql = (accountId: string): Sql => ({
@@ -78,13 +82,16 @@ export function createAccountKeyRoutes(deps: {
   const isLive = (key: Key, nowMs: number) => key.active && (key.expires_at_ms === null || key.expires_at_ms > nowMs);
   const keyOf = (accountId: string, id: string, nowMs: number): Key => {
     const key = deps.accounts.keysOf(accountId).find((one) => keyIdOf(one.key_hash) === id && isLive(one, nowMs));
-    if (key === undefined) throw notFound('Key not found.');
+    if (key === undefined) throw notFound(NOT_FOUND);
     return key;
   };
   const assertAccepted = (command: string, outcome: Outcome) => {
     if (outcome.accepted) return;
-    if (outcome.code === 'key_limit') throw new ApiError({ kind: 'conflict', message: KEY_LIMIT });
-    if (outcome.code === 'unknown_key') throw notFound('Key not found.');
+    if (outcome.code === 'key_limit') {
+      const message = command === 'RotateKey' ? REPLACED_KEY_LIMIT : KEY_LIMIT;
+      throw new ApiError({ kind: 'conflict', message });
+    }
+    if (outcome.code === 'unknown_key') throw notFound(NOT_FOUND);
     throw unexpectedRejection(command, outcome);
   };
   return [
@@ -144,7 +151,7 @@ export function createAccountKeyRoutes(deps: {
       description: 'Within the number of keys of the plan. The raw key is shown once and stored only as SHA-256.',
       body: jsonBody({ name: nameField }),
       success: { status: 201, description: 'The key', schema: newKeySchema, example: newKeyExample },
-      otherResponses: conflict,
+      otherResponses: conflict('The plan allows no further key', KEY_LIMIT),
       async handler({ body: { name } }, context) {
         const session = requireSession(context.session);
         const rawKey = newRawKey();
@@ -177,6 +184,7 @@ export function createAccountKeyRoutes(deps: {
         schema: z.object({ id: z.string(), name: z.string() }),
         example: { id: '9f2b6c01d4e8a735', name: 'desk-bot' },
       },
+      otherResponses: unknownOrReplacedKey,
       async handler({ params: { id }, body: { name } }, context) {
         const session = requireSession(context.session);
         const key = keyOf(session.accountId, id, context.nowMs);
@@ -193,7 +201,7 @@ export function createAccountKeyRoutes(deps: {
       jsonOnly: true,
       summary: 'Replace a key',
       description:
-        'The new key takes over the name and the copy-PnL pool. The replaced key works for `grace_seconds` more, at most 7 days, and can be revoked before.',
+        'The new key takes over the name and the copy-PnL pool. The replaced key works for `grace_seconds` more, at most 7 days, and can be revoked before. As many replaced keys can work as the plan has keys; beyond that a key is replaced with `grace_seconds` 0 only.',
       params,
       body: jsonBody({
         grace_seconds: z
@@ -202,6 +210,10 @@ export function createAccountKeyRoutes(deps: {
           .max(MAX_GRACE_S, `Invalid grace_seconds. Max ${MAX_GRACE_S}`),
       }),
       success: { status: 201, description: 'The new key', schema: newKeySchema, example: newKeyExample },
+      otherResponses: {
+        ...unknownOrReplacedKey,
+        ...conflict('As many replaced keys as the plan has keys still work', REPLACED_KEY_LIMIT),
+      },
       async handler({ params: { id }, body }, context) {
         const session = requireSession(context.session);
         const key = keyOf(session.accountId, id, context.nowMs);
@@ -235,6 +247,7 @@ export function createAccountKeyRoutes(deps: {
         schema: z.object({ revoked: z.literal(true) }),
         example: { revoked: true },
       },
+      otherResponses: unknownKey,
       async handler({ params: { id } }, context) {
         const session = requireSession(context.session);
         const key = keyOf(session.accountId, id, context.nowMs);
