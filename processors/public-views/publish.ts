@@ -26,6 +26,12 @@ const qualifierPattern = (database: string): string => {
 };
 
 /**
+ * The engine converts to the declared types, with two exceptions: it prints UInt8 as 0 and 1 in place of Bool, and it reads `x != ''` and
+ * `length(x)` from the subcolumn `x.size`, which LowCardinality and Enum columns do not have.
+ */
+const CAST_TYPES: ReadonlySet<string> = new Set(['Bool', 'String']);
+
+/**
  * CREATE OR REPLACE VIEW. The view reads its tables as its definer, so readers need no grant on them. The engine writes the connection's database
  * into the view's text.
  */
@@ -34,9 +40,9 @@ export function viewStatement(
   target: { database: string; onCluster: string; definer: string },
 ): string {
   const columns = view.columns.map(({ name, type, comment }) => `\`${name}\` ${type} COMMENT ${literal(comment)}`);
-  // The engine converts to the declared types, except UInt8 to Bool, which it would print as 0 and 1.
   const selected = view.columns.map(
-    ({ name, type, expression }) => `${type === 'Bool' ? `CAST(${expression}, 'Bool')` : expression} AS \`${name}\``,
+    ({ name, type, expression }) =>
+      `${CAST_TYPES.has(type) ? `CAST(${expression}, '${type}')` : expression} AS \`${name}\``,
   );
   return `CREATE OR REPLACE VIEW \`${target.database}\`.\`${view.name}\`${target.onCluster} (
       ${columns.join(',\n      ')}

@@ -165,7 +165,12 @@ const pnlEvents: PublicView = {
       amount('e.fee_cost_after'),
       'Cost of the shares kept as fees of all holdings that were closed until then, USD. 0 in events of versions without this column.',
     ),
-    column('problem', 'String', 'e.problem', "Why the accounting of this change is incomplete; '' if it is complete."),
+    column(
+      'problem',
+      'String',
+      'e.problem',
+      "Why this redemption or conversion could not be fully accounted; '' otherwise. Of other changes, untracked_shares says what is missing: the accounting is complete if problem is '' and untracked_shares is 0.",
+    ),
     column('tx_hash', 'String', eventTransactionSql('e.id'), 'Transaction.'),
     column('block_number', 'UInt64', 'e.block_number', 'Block.'),
     column('log_index', 'UInt32', 'e.log_index', 'Index of the log in its block.'),

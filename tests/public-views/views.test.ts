@@ -71,6 +71,32 @@ describe('the public database', () => {
     for (const { place, comment } of columns) expect(comment.length, place).toBeGreaterThan(3);
   });
 
+  it('answers tests for emptiness and NULL on every text, list and nullable column', async () => {
+    const isSized = (type: string) => /^(String|Array|Map)/.test(type);
+    const conditions: readonly [applies: (type: string) => boolean, condition: (column: string) => string][] = [
+      [(type) => type === 'String', (column) => `${column} != ''`],
+      [(type) => type === 'String', (column) => `${column} = ''`],
+      [isSized, (column) => `length(${column}) > 0`],
+      [isSized, (column) => `notEmpty(${column})`],
+      [isSized, (column) => `empty(${column})`],
+      [(type) => type.startsWith('Nullable'), (column) => `${column} IS NULL`],
+      [(type) => type.startsWith('Nullable'), (column) => `${column} IS NOT NULL`],
+    ];
+    const failed: string[] = [];
+    let checked = 0;
+    // One condition per statement: the engine reads the size of a column alone only if the statement needs nothing else of it.
+    for (const { name, columns } of publicViews)
+      for (const [applies, condition] of conditions) {
+        const counts = columns.flatMap((one) => (applies(one.type) ? [`countIf(${condition(one.name)})`] : []));
+        checked += counts.length;
+        if (counts.length === 0) continue;
+        const query = engine.client.query(`SELECT ${counts.join(', ')} FROM market.${name}`);
+        await query.catch((error: Error) => failed.push(`${name}: ${error.message}`));
+      }
+    expect(checked).toBeGreaterThan(500);
+    expect(failed).toEqual([]);
+  });
+
   it('names in its comments only columns that exist as key', () => {
     for (const { name, key, columns } of publicViews)
       for (const part of key)
