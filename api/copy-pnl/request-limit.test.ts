@@ -23,7 +23,12 @@ it('enforceCopyPnlLimit accepts one request per 5 s and key and returns the rema
   expect(error).toBeInstanceOf(ApiError);
   expect(renderFailure('v2', (error as ApiError).failure)).toEqual({
     status: 429,
-    headers: { 'retry-after': '4' },
+    headers: {
+      'retry-after': '4',
+      'x-ratelimit-limit': '1',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '1800000005',
+    },
     body: {
       error: 'copy-pnl rate limited (1 req per 5s per key).',
       retryAfterMs: 3_234,

@@ -13,6 +13,7 @@ import { apiGroupOf, renderFailure } from '../errors/error-formats.js';
 import { ApiError, type Failure } from '../errors/failure.js';
 import { countIfKeyed, limitKeyless } from '../limits/keyless.js';
 import type { RateLimiter } from '../limits/rate-limiter.js';
+import { usedUpRejection } from '../limits/used-up-rejection.js';
 import { isBillable, type MeterRequest } from '../metering/port.js';
 import { rejectUntilReady } from '../readiness/reject-until-ready.js';
 import type { TableProgress } from '../readiness/table-progress.js';
@@ -166,15 +167,7 @@ export function createApp(deps: AppDeps): Express {
     for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
     if (verdict.rejection !== null) throw verdict.rejection;
     const usedUpUntilMs = gated ? null : (deps.usedUpUntil?.(caller.accountId, 'api_requests', nowMs) ?? null);
-    if (usedUpUntilMs !== null)
-      throw new ApiError({
-        kind: 'rate_limited',
-        retryAtMs: usedUpUntilMs,
-        nowMs,
-        limitPerMinute: 0,
-        scope: 'monthly_allowance',
-        message: 'The requests of your plan and all packages are used up for this service month.',
-      });
+    if (usedUpUntilMs !== null) throw usedUpRejection(caller, usedUpUntilMs, nowMs);
     if (gated && route.feature !== undefined) {
       const status = missingFeatureStatus[route.feature];
       throw new ApiError({ kind: 'plan_gate', tier: caller.plan, upgradeUrl: deps.upgradeUrl, status });

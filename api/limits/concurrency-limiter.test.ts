@@ -54,6 +54,7 @@ it('createConcurrencyLimiter rejects after the wait limit and names the limit th
     retryAtMs: 6_000,
     nowMs: 5_000,
     limitPerMinute: 1,
+    headers: { 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '6' },
   });
   first.end();
   await running;

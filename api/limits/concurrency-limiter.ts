@@ -1,4 +1,5 @@
 import { ApiError } from '../errors/failure.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 
 export interface ConcurrencyLimiterOptions {
   readonly perAccount: number;
@@ -48,13 +49,15 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions) {
       return new ApiError({ kind: 'overloaded', message, scope: options.totalScope, retryAfterS: RETRY_MS / 1000 });
     }
     const nowMs = options.nowMs();
+    const retryAtMs = nowMs + RETRY_MS;
     return new ApiError({
       kind: 'rate_limited',
       message,
       scope: options.accountScope,
-      retryAtMs: nowMs + RETRY_MS,
+      retryAtMs,
       nowMs,
       limitPerMinute: perAccount,
+      headers: rateLimitHeaders({ limit: perAccount, remaining: 0, resetMs: retryAtMs }),
     });
   };
   const waitForPermit = (accountId: string): Promise<void> =>

@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/caller.js';
 import type { RateLimitStore } from './port.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 import { takeOrReject } from './take-or-reject.js';
 
 /** A limit of one feature per key, in addition to the account's limits. A key that replaces another one shares its count. */
@@ -33,7 +34,7 @@ export async function enforceFeatureLimit(
         nowMs,
         message: (retryAtMs) => limit.message(Math.ceil(retryAtMs / 1000)),
         limitPerMinute: limit.requests,
-        ...(headers === undefined ? {} : { headers }),
+        headers: (full) => ({ ...headers, ...rateLimitHeaders(full) }),
       },
     );
   await take(`${limit.name}:${caller?.limitKeyHash ?? ''}`, limit.requests);

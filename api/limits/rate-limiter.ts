@@ -2,6 +2,7 @@ import { commonLimits } from '../../schemas/plans.js';
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
 import type { RateLimitBucketState, RateLimitStore } from './port.js';
+import { rateLimitHeaders } from './rate-limit-headers.js';
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
@@ -32,11 +33,7 @@ export function createRateLimiter(options: { rateLimitStore: RateLimitStore }) {
       const fallback = { limit: standard.limit, remaining: 0, resetMs: request.nowMs + commonLimits.rateWindowMs };
       const first = standardState ?? fallback;
       const binding = heavyState === undefined ? first : stricter(first, heavyState);
-      const headers = {
-        'x-ratelimit-limit': String(binding.limit),
-        'x-ratelimit-remaining': String(binding.remaining),
-        'x-ratelimit-reset': String(Math.ceil(binding.resetMs / 1000)),
-      };
+      const headers = rateLimitHeaders(binding);
       if (allowed) return { headers, rejection: null };
       const rejection = new ApiError({
         kind: 'rate_limited',

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors/failure.js';
-import type { RateLimitStore } from './port.js';
+import type { RateLimitBucketState, RateLimitStore } from './port.js';
 
 /** Counts a request in a bucket. Throws ApiError `rate_limited` when it is full; `message` gets the time from which a request is admitted, Unix ms. */
 export async function takeOrReject(
@@ -9,7 +9,7 @@ export async function takeOrReject(
     readonly nowMs: number;
     readonly message: (retryAtMs: number) => string;
     readonly limitPerMinute?: number;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly headers?: (full: RateLimitBucketState) => Readonly<Record<string, string>>;
   },
 ): Promise<void> {
   const { nowMs, message, limitPerMinute = bucket.limit, headers } = rejection;
@@ -22,6 +22,6 @@ export async function takeOrReject(
     nowMs,
     limitPerMinute,
     message: message(retryAtMs),
-    ...(headers === undefined ? {} : { headers }),
+    ...(headers === undefined ? {} : { headers: headers({ limit: bucket.limit, remaining: 0, resetMs: retryAtMs }) }),
   });
 }

@@ -68,10 +68,14 @@ function parameters(route: Route, where: 'query' | 'path', aliases: Aliases = {}
 }
 
 const rateHeaders = {
-  'x-ratelimit-limit': { description: 'Requests per sliding 60 seconds.', schema: { type: 'integer' } },
+  'x-ratelimit-limit': {
+    description: 'Requests per sliding 60 seconds; of a 429 what the limit admits that rejected the request.',
+    schema: { type: 'integer' },
+  },
   'x-ratelimit-remaining': { description: 'Requests left now.', schema: { type: 'integer' } },
   'x-ratelimit-reset': {
-    description: 'Time at which the oldest counted request leaves the window, Unix seconds.',
+    description:
+      'Time at which the oldest counted request leaves the window, or at which the limit admits a request, Unix seconds.',
     schema: { type: 'integer' },
   },
 };
@@ -178,19 +182,16 @@ function responses(route: Route, upgradeUrl: string): Json {
     ...(route.reads === undefined ? {} : loadingHeaders),
   };
   out[String(route.success.status)] = response(route.path, route.success, okHeaders);
+  const limitedHeaders = { ...requestIdHeader, ...retryHeader, ...(hasKeyLimits(route) ? rateHeaders : {}) };
   for (const [status, spec] of Object.entries(route.otherResponses ?? {}))
-    out[status] = response(
-      route.path,
-      spec,
-      status === '429' ? { ...requestIdHeader, ...retryHeader } : requestIdHeader,
-    );
+    out[status] = response(route.path, spec, status === '429' ? limitedHeaders : requestIdHeader);
   for (const [description, failure] of commonFailures(route, upgradeUrl)) {
     const { status, body, headers } = renderFailure(route.apiGroup, failure);
     const declared = out[String(status)];
     if (declared !== undefined) continue;
     const extra = headers['retry-after'] === undefined ? requestIdHeader : { ...requestIdHeader, ...retryHeader };
-    const limited = failure.kind === 'rate_limited' && hasKeyLimits(route) ? { ...extra, ...rateHeaders } : extra;
-    out[String(status)] = response(route.path, { description, schema: errorSchema, example: body }, limited);
+    const sent = failure.kind === 'rate_limited' ? limitedHeaders : extra;
+    out[String(status)] = response(route.path, { description, schema: errorSchema, example: body }, sent);
   }
   return out;
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/caller.js';
 import { ApiError } from '../errors/failure.js';
+import { rateLimitHeaders } from '../limits/rate-limit-headers.js';
 import type { Sql, Tables } from '../tables/port.js';
 
 /** Counts a successful search for the account's month. Must not throw. */
@@ -91,7 +92,10 @@ export function createSearchQuota(deps: {
           nowMs,
           limitPerMinute: 0,
           message: 'monthly quota exceeded',
-          headers: quotaHeaders({ used: before, limit: quota.limit }),
+          headers: {
+            ...quotaHeaders({ used: before, limit: quota.limit }),
+            ...rateLimitHeaders({ limit: quota.limit, remaining: 0, resetMs: quota.resetMs }),
+          },
         });
       add(running, accountId, 1);
       try {

@@ -149,6 +149,23 @@ describe('rate limits', () => {
     expect(rate((await api.get(CANDLES, key)).headers)).toEqual([4000, 2499, NOW / 1000 + 60]);
   });
 
+  it('give a 429 of a limit per key the headers of that limit, not of the account', async () => {
+    const key = await api.key('starter');
+    const path = `/v2/copy-pnl/0x${'a1'.repeat(20)}`;
+    const first = await api.get(path, key);
+    expect([first.status, ...rate(first.headers)]).toEqual([200, 1000, 999, NOW / 1000 + 60]);
+    api.clock.nowMs = NOW + 1_200;
+    // One request per 5 s.
+    const limited = await api.get(path, key);
+    expect([limited.status, ...rate(limited.headers)]).toEqual([429, 1, 0, NOW / 1000 + 5]);
+    expect(limited.body).toMatchObject({ reset_at: NOW / 1000 + 5, retryAfterMs: 3_800 });
+    expect(limited.headers.get('retry-after')).toBe('4');
+    api.clock.nowMs = NOW + 5_000;
+    const next = await api.get(path, key);
+    expect([next.status, ...rate(next.headers)]).toEqual([200, 1000, 997, NOW / 1000 + 60]);
+    api.clock.nowMs = NOW;
+  });
+
   it('report each completed authenticated request to metering once', async () => {
     const key = await api.key('free');
     const from = api.metered.length;

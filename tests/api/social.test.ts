@@ -498,6 +498,8 @@ describe('limits of social posts', () => {
       body: { error: 'monthly quota exceeded', reset_at: Date.UTC(2026, 5, 1) / 1000 },
     });
     expect(quotaOf(rejected)).toEqual(['500', '500']);
+    const limits = ['limit', 'remaining', 'reset'].map((name) => rejected.headers.get(`x-ratelimit-${name}`));
+    expect(limits.map(Number)).toEqual([500, 0, Date.UTC(2026, 5, 1) / 1000]);
     const nowMs = api.clock.nowMs;
     api.clock.nowMs = Date.UTC(2026, 5, 1);
     fake.replies = [rawPage([])];

@@ -39,6 +39,8 @@ describe('enforced allowances', () => {
           body: { error: 'The requests of your plan and all packages are used up for this service month.', ...body },
         });
         expect(Number(rejected.headers.get('retry-after')), path).toBe(PERIOD_END_S - CREATED_MS / 1000);
+        const limits = ['limit', 'remaining', 'reset'].map((name) => rejected.headers.get(`x-ratelimit-${name}`));
+        expect(limits.map(Number), path).toEqual([10 * M, 0, PERIOD_END_S]);
       }
     expect((await api.get('/v3/trades', key)).body).toMatchObject({ reset_at: PERIOD_END_S });
     expect(api.metered.filter(({ billable }) => billable).length).toBe(before);
