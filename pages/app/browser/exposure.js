@@ -91,8 +91,8 @@ export async function showExposure(address) {
     }
     const note =
       cursor === null
-        ? `${count(positions.length)} open positions at their current prices.`
-        : `The ${count(positions.length)} largest open positions at their current prices.`;
+        ? `${count(positions.length)} open positions at their current prices, without redeemable ones.`
+        : `The ${count(positions.length)} largest open positions at their current prices, without redeemable ones.`;
     box.replaceChildren(
       ...(positions.length === 0
         ? [el('p', { class: 'dim' }, 'No open position: markets that are settled do not count.')]

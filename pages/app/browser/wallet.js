@@ -27,7 +27,7 @@ const tilesOf = (summary, sums) => {
     tile('Profit before fees', gain(summary.total_pnl), `${usd(summary.total_volume)} traded`),
     tile('Fees', usd(sums.fees + sums.fees_in_shares), `${count(charged)} of ${count(all)} fills`),
     tile('Realized', gain(summary.net_realized_pnl), 'before fees'),
-    tile('Unrealized', gain(summary.unrealized_pnl), `${count(summary.open_positions)} open`),
+    tile('Unrealized', gain(summary.unrealized_pnl), `${count(summary.open_positions)} open, and unredeemed`),
     tile('Positions', count(summary.position_count), `${count(summary.wins)} won, ${count(summary.losses)} lost`),
   ];
 };
