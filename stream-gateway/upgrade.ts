@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { randomUUID } from 'node:crypto';
 import { hostRejection } from '../infra/http/request-guard.js';
+import { requestIdFrom } from '../infra/http/response-headers.js';
 import type { PlanTerms } from '../schemas/plans.js';
 import type { Admission, ConnectionPermit } from './admission/admission.js';
 import { apiKeyOf } from './api-key-of.js';
@@ -34,13 +34,8 @@ type Context = Parameters<HttpResponse['upgrade']>[4];
 /** Bound of the upgrades that wait for admission; further ones get 503 with retry-after. */
 const MAX_PENDING_UPGRADES = 10_000;
 
-const REQUEST_ID = /^[\w.-]{1,64}$/;
-
 /** The request's `x-request-id` if it is well-formed, otherwise a new one. */
-export function requestIdOf(request: HttpRequest): string {
-  const requestId = request.getHeader('x-request-id');
-  return REQUEST_ID.test(requestId) ? requestId : randomUUID();
-}
+export const requestIdOf = (request: HttpRequest): string => requestIdFrom(request.getHeader('x-request-id'));
 
 /** `retryAfterS`: value of the retry-after header, seconds. */
 const REJECTIONS: Readonly<

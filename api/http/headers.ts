@@ -1,15 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { requestIdFrom, secureHeaderValues } from '../../infra/http/response-headers.js';
 
-const REQUEST_ID = /^[\w.-]{1,64}$/;
 const EXPOSED =
   'x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-quota-used, x-quota-limit, retry-after, x-request-id, age, x-loading, x-lagging, x-complete-through, x-complete-through-block';
 
 /** Sets `x-request-id` on every response: the caller's id if it is well-formed, else a new one. `requestIdOf` reads it. */
 export function requestIds(): RequestHandler {
   return (request: Request, response: Response, next: NextFunction) => {
-    const given = request.headers['x-request-id'];
-    response.setHeader('x-request-id', typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID());
+    response.setHeader('x-request-id', requestIdFrom(request.headers['x-request-id']));
     next();
   };
 }
@@ -18,15 +16,11 @@ export function requestIdOf(response: Response): string {
   return String(response.getHeader('x-request-id'));
 }
 
-/**
- * Headers of every response: its content type is not guessed, and other sites do not learn paths. With https browsers use https for this host for a year.
- */
+/** Sets `secureHeaderValues` on every response. With https browsers use https for this host for a year. */
 export function secureHeaders(serverOrigin: string): RequestHandler {
   const isHttps = serverOrigin.startsWith('https:');
   return (_request: Request, response: Response, next: NextFunction) => {
-    response.setHeader('x-content-type-options', 'nosniff');
-    // Not no-referrer: browsers then send `Origin: null` with forms of this server's own pages.
-    response.setHeader('referrer-policy', 'same-origin');
+    for (const [name, value] of Object.entries(secureHeaderValues)) response.setHeader(name, value);
     if (isHttps) response.setHeader('strict-transport-security', 'max-age=31536000');
     next();
   };

@@ -1,5 +1,13 @@
-import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Socket } from 'node:net';
+import { requestIdFrom, secureHeaderValues } from './response-headers.js';
 
 /** How long a client may take, in milliseconds. */
 export interface ClientTimeouts {
@@ -30,6 +38,19 @@ const REJECTIONS: Readonly<Record<string, readonly [status: number, error: strin
 };
 const MALFORMED = [400, 'Malformed HTTP request.'] as const;
 
+/** Headers and body of a response to a request that does not reach the listener; the connection ends with it. */
+function refusal(error: string, requestId: string) {
+  const body = JSON.stringify({ error });
+  const headers = {
+    ...secureHeaderValues,
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  return { headers, body };
+}
+
 /** Sends an error object for a request that cannot be parsed, then closes the connection. */
 function reject(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -37,47 +58,59 @@ function reject(error: NodeJS.ErrnoException, socket: Socket): void {
     return;
   }
   const [status, text] = REJECTIONS[error.code ?? ''] ?? MALFORMED;
-  const body = JSON.stringify({ error: text });
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+  const { headers, body } = refusal(text, requestIdFrom(undefined));
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
 }
 
-/** An HTTP server with bounds against slow or hostile clients: time per request, number of connections, bytes of unread bodies. */
+/** The same for a request that can be parsed. */
+function refuse(request: IncomingMessage, response: ServerResponse, status: number, error: string): void {
+  const { headers, body } = refusal(error, requestIdFrom(request.headers['x-request-id']));
+  response.writeHead(status, headers).end(body);
+}
+
+/**
+ * An HTTP server with bounds against slow or hostile clients: time per request, number of connections, bytes of unread bodies. Requests that do not get to
+ * the listener have a response with the fixed headers and an error object too.
+ */
 export function createBoundedServer(listener: RequestListener, bounds: ServerBounds): Server {
   const { timeouts, maxUnreadBytes } = bounds;
+  const boundUnread = (request: IncomingMessage, response: ServerResponse) => {
+    // Before Node's own listener, which discards the rest of an unread body of any length.
+    response.prependOnceListener('finish', () => {
+      if (request.complete) return;
+      let unread = 0;
+      request.on('data', (chunk: Buffer) => {
+        unread += chunk.length;
+        if (unread > maxUnreadBytes) request.destroy();
+      });
+      request.resume();
+      request.read(0);
+    });
+  };
   const server = createServer(
     {
+      // Node's own response has no body; the listener below rejects the same requests.
+      requireHostHeader: false,
       keepAliveTimeout: Math.min(KEEP_ALIVE_MS, timeouts.stalledMs),
       headersTimeout: timeouts.headersMs,
       requestTimeout: timeouts.requestMs,
       connectionsCheckingInterval: Math.min(1_000, timeouts.headersMs),
     },
     (request, response) => {
-      // Before Node's own listener, which discards the rest of an unread body of any length.
-      response.prependOnceListener('finish', () => {
-        if (request.complete) return;
-        let unread = 0;
-        request.on('data', (chunk: Buffer) => {
-          unread += chunk.length;
-          if (unread > maxUnreadBytes) request.destroy();
-        });
-        request.resume();
-        request.read(0);
-      });
-      listener(request, response);
+      boundUnread(request, response);
+      if (request.httpVersion === '1.1' && request.headers.host === undefined)
+        refuse(request, response, 400, 'The Host header is missing.');
+      else listener(request, response);
     },
   );
   server.maxConnections = bounds.maxConnections;
   server.on('drop', bounds.onConnectionRejected);
   server.setTimeout(timeouts.stalledMs);
   server.on('clientError', reject);
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    boundUnread(request, response);
+    refuse(request, response, 417, 'Unsupported Expect header. Use 100-continue.');
+  });
   return server;
 }

@@ -131,6 +131,23 @@ describe('the admin server', () => {
     expect(await statusOf(server.port, host, { method: 'DELETE', path: '/nothing' })).toBe(404);
   });
 
+  it.each([
+    ['1.1', 400],
+    ['1.0', 403],
+  ])('rejects a request of HTTP/%s without Host with %i', async (version, status) => {
+    const { server } = await serve(() => ({ ready: true, checks: {} }));
+    const socket = connect(server.port, '127.0.0.1');
+    let received = '';
+    socket.on('data', (data) => {
+      received += data.toString();
+    });
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    socket.write(`GET /metrics HTTP/${version}\r\n\r\n`);
+    await closed;
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(received).toMatch(/\r\n\r\n\{"error":"The Host header is missing\."\}$/);
+  });
+
   it('ends a connection that sends a body without end', async () => {
     const { server } = await serve(() => ({ ready: true, checks: {} }));
     const socket = connect(server.port, '127.0.0.1');
