@@ -63,6 +63,8 @@ export function createReplay(deps: {
   let running = false;
   let ends: IntervalEndsWriter = createIntervalEndsWriter(createIntervalTracker(), () => undefined);
 
+  /** Of a member of the group: one that starts later than the pass has examined nothing yet. */
+  const examinedOf = ({ deliveredFrom }: Subscription): number => Math.max(cursor, deliveredFrom);
   const join = () => {
     const joining = waiting.filter(({ deliveredFrom }) => deliveredFrom >= cursor);
     if (joining.length === 0) return;
@@ -200,8 +202,9 @@ export function createReplay(deps: {
         return continued;
       }
       if (!group.includes(current)) return null;
-      retired.push({ subscription: current, afterSeq: current.deliveredFrom, upToSeq: cursor });
-      const continued = { ...next, deliveredFrom: cursor };
+      const upToSeq = examinedOf(current);
+      retired.push({ subscription: current, afterSeq: current.deliveredFrom, upToSeq });
+      const continued = { ...next, deliveredFrom: upToSeq };
       group = group.map((other) => (other === current ? continued : other));
       return continued;
     },
@@ -218,7 +221,8 @@ export function createReplay(deps: {
     retire(subscription, upToSeq) {
       if (running) retired.push({ subscription, afterSeq: subscription.deliveredFrom, upToSeq });
     },
-    examinedSeqOf: (subscription) => (group.includes(subscription) ? cursor : subscription.deliveredFrom),
+    examinedSeqOf: (subscription) =>
+      group.includes(subscription) ? examinedOf(subscription) : subscription.deliveredFrom,
     get examinedSeq() {
       const replayed = group.length > 0 ? cursor : Number.POSITIVE_INFINITY;
       return waiting.reduce((oldest, { deliveredFrom }) => Math.min(oldest, deliveredFrom), replayed);
