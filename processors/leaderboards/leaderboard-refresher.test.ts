@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { RetryableError } from '../../infra/errors.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
@@ -53,6 +53,34 @@ it('leaderboard refresher takes the snapshots after one that fails, counts and n
   failure = new Error('unknown column');
   await expect(refresher.run(new AbortController().signal)).rejects.toThrow('unknown column');
   expect(taken).toHaveLength(2);
+});
+
+it.each([
+  ['30 s, a 25th of the time', 30_000, 750_000],
+  ['300 s each until their timeouts, before the snapshots expire', 900_000, 1_200_000],
+])('leaderboard refresher pauses after statements that take %s', async (_, tookMs, pauseMs) => {
+  const stop = new AbortController();
+  const pauses: number[] = [];
+  let elapsedMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+  const refresher = createLeaderboardRefresher({
+    clickhouse: {
+      query: async () => [],
+      command: async () => {
+        elapsedMs += tookMs / 3;
+        if (tookMs > 300_000) throw new RetryableError('Timeout error.');
+      },
+    },
+    logger: silentLogger(),
+    metrics: createMetrics({ process: 'test', defaults: false }),
+    nowMs: () => elapsedMs,
+    pause: async (ms) => {
+      pauses.push(ms);
+      stop.abort();
+    },
+  });
+  await refresher.run(stop.signal).finally(() => clock.mockRestore());
+  expect(pauses).toEqual([pauseMs]);
 });
 
 /** Pauses of a refresher whose history has loaded after `loadedMs`; `pausesWanted` ends the run. */

@@ -10,7 +10,7 @@ import {
   snapshotSettings,
   totalsSnapshotSql,
 } from './leaderboard-snapshots.sql.js';
-import { createLoadingPause, type Pause } from './loading-pause.js';
+import { createLoadingPause, type Pause, pauseForShareMs } from './loading-pause.js';
 import { takeSnapshots } from './take-snapshots.js';
 
 export interface LeaderboardRefresher {
@@ -28,12 +28,10 @@ const MAX_INTERVAL_WHILE_LOADING_MS = 10_000;
 /** First pause after the history has loaded; it doubles as well. */
 const FIRST_INTERVAL_AFTER_LOAD_MS = 1_000;
 /**
- * Refreshes after the load that ignore MAX_TIME_SHARE: the API responds as ready once a snapshot was taken after its tables were complete, which it
+ * Refreshes after the load that ignore the share of the time: the API responds as ready once a snapshot was taken after its tables were complete, which it
  * may notice a few seconds after this process.
  */
 const UNLIMITED_REFRESHES_AFTER_LOAD = 4;
-/** Largest share of the time that refreshes may use: a snapshot of all wallets of a large venue uses most of a core and slows concurrent page requests. */
-const MAX_TIME_SHARE = 0.04;
 
 const snapshots = [
   { name: 'leaderboards', sql: rankingsSnapshotSql },
@@ -43,7 +41,7 @@ const snapshots = [
 
 /**
  * Refreshes the snapshots that the leaderboards and largest positions are read from: once a minute, more often in the first two minutes, and
- * less often where a refresh takes more than 1/25 of the interval. As soon as the history has loaded, the short first intervals apply again. Snapshots of a clock
+ * less often, but every 20 minutes, where a refresh takes more than 1/25 of the interval. As soon as the history has loaded, the short first intervals apply again. Snapshots of a clock
  * that ran ahead are deleted.
  */
 export function createLeaderboardRefresher(options: {
@@ -87,7 +85,7 @@ export function createLeaderboardRefresher(options: {
           if (!(error instanceof RetryableError)) throw error;
           logger.warn({ err: error }, 'leaderboard refresh failed, trying again later');
         }
-        const limitMs = unlimited > 0 ? 0 : (performance.now() - beganMs) / MAX_TIME_SHARE;
+        const limitMs = unlimited > 0 ? 0 : pauseForShareMs(performance.now() - beganMs);
         unlimited = Math.max(0, unlimited - 1);
         if (await isLoading()) {
           const hasLoaded = await pauseWhileLoading(

@@ -5,7 +5,7 @@ import type { Logger } from '../../infra/telemetry/logger.js';
 import type { Metrics } from '../../infra/telemetry/metrics.js';
 import { deleteFutureRows } from '../future-rows.js';
 import { snapshotSettings, tagLeaderboardSnapshotSql, wideTags } from './leaderboard-snapshots.sql.js';
-import { createLoadingPause, type Pause } from './loading-pause.js';
+import { createLoadingPause, type Pause, pauseForShareMs } from './loading-pause.js';
 import { takeSnapshots } from './take-snapshots.js';
 
 export interface TagLeaderboardRefresher {
@@ -14,18 +14,16 @@ export interface TagLeaderboardRefresher {
    * Awaits `pause` after each with its duration; if it resolves with true, the rest is left out.
    */
   refresh(signal?: AbortSignal, pause?: (tookMs: number) => Promise<boolean>): Promise<void>;
-  /** Refreshes periodically until the signal. */
+  /**
+   * Refreshes periodically until the signal, in a limited share of the time, in addition to those of all markets. The pass after the load ignores it:
+   * snapshots of incomplete tables are served until they are replaced.
+   */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** Pause after the first pass; it doubles after each pass up to the maximum. */
 const FIRST_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 600_000;
-/**
- * Largest share of the time that these refreshes may use, in addition to those of all markets. The pass after the load ignores it: snapshots of incomplete
- * tables are served until they are replaced.
- */
-const MAX_TIME_SHARE = 0.04;
 
 /**
  * Refreshes the snapshots that the leaderboards of tags with many markets are read from, one tag after the other: ranking the wallets of a tag reads all
@@ -89,7 +87,7 @@ export function createTagLeaderboardRefresher(options: {
         let hasLoaded = false;
         try {
           await refresh(signal, async (tookMs) => {
-            if (isLimited) hasLoaded = await pauseUnlessLoaded(tookMs / MAX_TIME_SHARE);
+            if (isLimited) hasLoaded = await pauseUnlessLoaded(pauseForShareMs(tookMs));
             return hasLoaded;
           });
         } catch (error) {
