@@ -16,7 +16,7 @@ const account: Account = {
   deleted_at_ms: null,
   terms_since_ms: 0,
 };
-const grant = (remaining: number, expires_at_ms = NOW + 1): Grant => ({
+const grant = (remaining: number, expires_at_ms = NOW + HOUR_MS): Grant => ({
   grant_id: 'g',
   account_id: 'a',
   kind: 'package',
@@ -41,6 +41,26 @@ describe('isDue', () => {
     ['much more, nothing to charge', { used: 10.1 * M, settled: settled(10 * M, 0) }, 'due'],
     ['the first of a package', { used: 10 * M + 5, settled: settled(10 * M, 0), grants: [grant(M)] }, 'due'],
     ['a little more of it', { used: 10 * M + 9, settled: settled(10 * M + 5, 5), grants: [grant(M)] }, 'later'],
+    [
+      'a little more, expiring in 31 s',
+      { used: 10 * M + 9, settled: settled(10 * M + 5, 5), grants: [grant(M, NOW + 31_000)] },
+      'later',
+    ],
+    [
+      'a little more, expiring in 30 s',
+      { used: 10 * M + 9, settled: settled(10 * M + 5, 5), grants: [grant(M, NOW + 30_000)] },
+      'due',
+    ],
+    [
+      'a little more, expiring at once',
+      { used: 10 * M + 9, settled: settled(10 * M + 5, 5), grants: [grant(M, NOW + 1)] },
+      'due',
+    ],
+    [
+      'nothing more of one that expires',
+      { used: 12 * M, settled: settled(12 * M, 2 * M), grants: [grant(M, NOW + 1)] },
+      'none',
+    ],
     ['a hundredth of a package', { used: 10.1 * M, settled: settled(10 * M, 0), grants: [grant(M)] }, 'due'],
     ['the last of a package', { used: 12 * M, settled: settled(12 * M - 3, 2 * M - 3), grants: [grant(3)] }, 'due'],
     ['all charged', { used: 12 * M, settled: settled(12 * M, 2 * M), grants: [grant(M)] }, 'none'],

@@ -4,6 +4,8 @@ import type { Account, AccountMeter, Grant, PeriodUsage } from '../../schemas/ty
 /** Part of a package after which new usage is charged at once; less waits for up to an hour, which bounds the entries of the ledger. */
 const CHARGED_AT_ONCE = 0.01;
 const MAX_WAIT_MS = 3_600_000;
+/** Time before a package expires during which new usage is charged at once: afterwards it would be charged to the next one. Longer than the interval of the passes. */
+const EXPIRES_SOON_MS = 30_000;
 
 /** `due`: settle now. `later`: there is usage to settle, but little. */
 export type Due = 'due' | 'later' | 'none';
@@ -33,5 +35,6 @@ export function isDue(options: {
   const isMuch = growth >= usagePackages.quantity[meter] * CHARGED_AT_ONCE || (left > 0 && growth >= left);
   // At once, so that an account sees that its packages are used from now on.
   const isFirst = left > 0 && settled.charged === 0;
-  return isMuch || isFirst || nowMs - options.settledAtMs >= MAX_WAIT_MS ? 'due' : 'later';
+  const expiresSoon = usable.some((grant) => grant.expires_at_ms <= nowMs + EXPIRES_SOON_MS);
+  return isMuch || isFirst || expiresSoon || nowMs - options.settledAtMs >= MAX_WAIT_MS ? 'due' : 'later';
 }
