@@ -182,6 +182,7 @@ export async function startOrderBookServer(deps: {
       namesOf,
       fanOut,
       integrityTokens,
+      nowMs,
       onReceiver: (receiver) =>
         failures.set(receiver, () => {
           if (integrity) peer.sendControl(bookError('integrity_internal_reset', 'Internal error; connect again.'));

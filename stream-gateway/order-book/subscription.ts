@@ -33,6 +33,7 @@ export function createSubscription(deps: {
   namesOf: NamesOf;
   fanOut: FanOut;
   integrityTokens: IntegrityTokens;
+  nowMs: () => number;
   /** Called with the receiver that the fan-out names in errors. */
   onReceiver: (receiver: Receiver) => void;
 }): Subscription {
@@ -42,6 +43,8 @@ export function createSubscription(deps: {
   let job: SnapshotJob | null = null;
   /** Tokens whose books the newest job has sent. The store may forget some before it is done. */
   let sent = new Set<string>();
+  /** Tokens whose books the client has, and whose updates it misses until a job sends them again. */
+  let interrupted = new Set<string>();
   /** Updates of the next batch. */
   let updates: string[] = [];
   const fresh = new Map<TokenBook, number>();
@@ -82,19 +85,21 @@ export function createSubscription(deps: {
   /** Sends books; with `goLive` the updates of their tokens follow. Returns the number of books sent. */
   const sendBooks = (tokenIds: readonly string[], sentBefore: number, goLive: boolean): number => {
     const texts: string[] = [];
+    const emptied: string[] = [];
     let anchors = 0;
     for (const tokenId of tokenIds) {
+      const missed = interrupted.delete(tokenId);
       if (!isSubscribed(tokenId)) continue;
       if (goLive) fanOut.add(receiver, tokenId);
       const book = store.get(tokenId);
       if (book === undefined || !book.hasBook) continue;
-      // An empty book is left out, so what has made it empty must still be sent.
-      if (!integrity && book.isEmpty) continue;
+      // An empty book is left out, so what has made it empty must still be sent, or have been.
+      if (!integrity && book.isEmpty && !missed) continue;
       fresh.set(book, book.version);
       if (integrity) {
         sendAnchor(book);
         anchors++;
-      } else texts.push(snapshotText(book, namesOf(tokenId)));
+      } else (book.isEmpty ? emptied : texts).push(snapshotText(book, namesOf(tokenId)));
     }
     if (texts.length > 0)
       peer.sendData(
@@ -102,11 +107,18 @@ export function createSubscription(deps: {
           `{"type":"snapshot_batch","count":${texts.length},"total_sent":${sentBefore + texts.length},"snapshots":[${texts.join(',')}]}`,
         ),
       );
+    for (const frame of batchFrames(emptied, deps.nowMs())) peer.sendData(frame);
     return texts.length + anchors;
   };
 
-  /** `firehoseAfter`: once the books of all tokens are sent, the connection gets the updates that all firehoses share. */
-  const start = (tokenIds: readonly string[], options: { resync: boolean; firehoseAfter: boolean }) => {
+  /**
+   * `firehoseAfter`: once the books of all tokens are sent, the connection gets the updates that all firehoses share. `known`: tokens whose updates it got until
+   * now.
+   */
+  const start = (
+    tokenIds: readonly string[],
+    options: { resync: boolean; firehoseAfter: boolean; known: readonly string[] },
+  ) => {
     let total = 0;
     let finished = false;
     sent = new Set();
@@ -128,11 +140,14 @@ export function createSubscription(deps: {
           fanOut.addFirehose(firehoseReceiver);
         }
         sent.clear();
+        interrupted.clear();
         job = null;
         peer.sendControl({ type: 'snapshots_done', total, ...(options.resync ? { reason: 'resync' } : {}) });
       },
     });
-    if (!finished) job = started;
+    if (finished) return;
+    job = started;
+    for (const tokenId of options.known) if (!sent.has(tokenId)) interrupted.add(tokenId);
   };
 
   const stop = () => {
@@ -162,12 +177,16 @@ export function createSubscription(deps: {
     replace(next) {
       stop();
       const before = tokens;
+      const hadAll = firehose;
       firehose = next === 'firehose';
       tokens = new Set(next === 'firehose' ? [] : next);
       const gone = [...before].filter((tokenId) => !tokens.has(tokenId));
       if (integrity) integrityTokens.release(gone);
       forgetSteps(gone);
-      start(next === 'firehose' ? [...store.tokenIds()] : next, { resync: false, firehoseAfter: firehose });
+      const list = next === 'firehose' ? [...store.tokenIds()] : next;
+      const known = hadAll ? list : list.filter((tokenId) => before.has(tokenId));
+      interrupted = new Set(known.filter((tokenId) => interrupted.has(tokenId)));
+      start(list, { resync: false, firehoseAfter: firehose, known });
     },
     remove(tokenIds) {
       if (tokenIds === null) {
@@ -177,20 +196,24 @@ export function createSubscription(deps: {
         tokens = new Set();
         firehose = false;
         steps.clear();
+        interrupted.clear();
         return size;
       }
       const gone = tokenIds.filter((tokenId) => tokens.delete(tokenId));
-      for (const tokenId of gone) fanOut.remove(receiver, tokenId);
+      for (const tokenId of gone) {
+        fanOut.remove(receiver, tokenId);
+        interrupted.delete(tokenId);
+      }
       if (integrity) integrityTokens.release(gone);
       forgetSteps(gone);
       return gone.length;
     },
     resync(tokenIds) {
-      if (firehose && tokenIds !== null) return start(tokenIds, { resync: true, firehoseAfter: false });
+      if (firehose && tokenIds !== null) return start(tokenIds, { resync: true, firehoseAfter: false, known: [] });
       const list = tokenIds ?? [...(firehose ? store.tokenIds() : tokens)];
       fanOut.removeFirehose(firehoseReceiver);
       for (const tokenId of list) fanOut.remove(receiver, tokenId);
-      start(list, { resync: true, firehoseAfter: firehose });
+      start(list, { resync: true, firehoseAfter: firehose, known: list });
     },
     close() {
       stop();
