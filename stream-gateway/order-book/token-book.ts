@@ -84,6 +84,7 @@ export function createTokenBook(tokenId: string): TokenBook {
   let seq = 0;
   let hasBook = false;
   let inSequence = false;
+  /** `sinceMs` is 0 before the first book. */
   let own: BookStatus = { verified: false, sinceMs: 0, reason: 'no_book' };
   let unreachableSinceMs: number | null = null;
   /** Unix ms since which nothing is missing here of what the source has written. */
@@ -238,11 +239,12 @@ export function createTokenBook(tokenId: string): TokenBook {
       // A whole book after a gap, or of another run, is one that receivers cannot derive from what they have.
       const trusted = inSequence && follows && own.verified;
       const reason = record.verified || record.reason === 'repeated' ? null : record.reason;
-      if (own.verified !== record.verified || own.reason !== reason) {
+      if (own.verified !== record.verified || own.reason !== reason || own.sinceMs === 0) {
         change();
+        const since = own.verified === record.verified ? own.sinceMs : 0;
         own = {
           verified: record.verified,
-          sinceMs: own.verified === record.verified ? own.sinceMs : (record.verified_since_ms ?? nowMs),
+          sinceMs: since !== 0 ? since : (record.verified_since_ms ?? nowMs),
           reason,
         };
       }
