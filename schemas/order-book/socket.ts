@@ -100,6 +100,7 @@ const lastTradePrice = z
     fee_rate_bps: z.string().nullable(),
     timestamp: z.string().meta({ description: 'Unix ms of the venue, as text.' }),
     ...names,
+    verified,
   })
   .meta({ description: 'A trade at the venue.' });
 

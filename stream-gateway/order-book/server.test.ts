@@ -108,6 +108,7 @@ describe('order-book socket', () => {
         side: 'BUY',
         fee_rate_bps: '0',
         timestamp: '1790000000002',
+        verified: true,
       },
     ]);
     const lost = { verified: false, verified_since_ms: 77, reason: 'hash_mismatch' };
@@ -116,7 +117,10 @@ describe('order-book socket', () => {
     const [status, depth] = (await client.next()).updates as Record<string, unknown>[];
     expect(status).toEqual({ type: 'book_status', asset_id: A, verified: false, since: 77, reason: 'hash_mismatch' });
     expect(depth).toMatchObject({ type: 'price_change', assets: [{ price: '0.3', verified: false }] });
-    store.apply(bookRecord(A, 5, { bids: [level('0.35', '2')], reason: 'hash_mismatch', verified_since_ms: 99 }), 4);
+    store.apply(bookRecord(A, 5, { ...trade, ...lost }), 3);
+    server.flush();
+    expect((await client.next()).updates).toMatchObject([{ type: 'last_trade_price', verified: false }]);
+    store.apply(bookRecord(A, 6, { bids: [level('0.35', '2')], reason: 'hash_mismatch', verified_since_ms: 99 }), 4);
     server.flush();
     expect((await client.next()).updates).toMatchObject([
       {
@@ -128,10 +132,12 @@ describe('order-book socket', () => {
         reason: 'hash_mismatch',
       },
     ]);
-    store.apply(bookRecord(A, 6, { bids: [level('0.35', '2')], reason: 'repeated' }), 5);
-    store.apply(change(A, 7, [row('SELL', '0.7', '1')]), 5);
+    store.apply(bookRecord(A, 7, { bids: [level('0.35', '2')], reason: 'repeated' }), 5);
+    store.apply(change(A, 8, [row('SELL', '0.7', '1')]), 5);
     server.flush();
     expect(await client.next()).toMatchObject({ count: 1, updates: [{ type: 'price_change' }] });
+    for (const frame of client.frames.filter(({ type }) => type === 'batch'))
+      expect(orderBookFrames.batch.safeParse(frame).error).toBeUndefined();
   });
 
   it('declares a book unverified after a gap in the log and when its source is silent, until it is sent again', async () => {

@@ -88,7 +88,7 @@ export function updatesOf(book: TokenBook, names: TokenNames | undefined): Token
   else if (levels.length > 0) rows = levels.map((level) => rowText(book, names, level)).join(',');
   const trades = pending.trades.map(
     ({ price, size, side, feeRateBps, timestampMs }) =>
-      `{"type":"last_trade_price","asset_id":"${book.tokenId}","market":${quoted(book.conditionId)},"price":"${price}","size":"${size}","side":"${side}","fee_rate_bps":${JSON.stringify(feeRateBps)},"timestamp":"${timestampMs}"${shortNames(names)}}`,
+      `{"type":"last_trade_price","asset_id":"${book.tokenId}","market":${quoted(book.conditionId)},"price":"${price}","size":"${size}","side":"${side}","fee_rate_bps":${JSON.stringify(feeRateBps)},"timestamp":"${timestampMs}"${shortNames(names)},"verified":${verified}}`,
   );
   if (status === null && depth === null && rows === null && trades.length === 0) return null;
   return { book, status, depth, rows, trades };
