@@ -74,8 +74,10 @@ export function createBookStore(): BookStore {
         newestMs = writtenMs;
         const began = record.epoch !== epoch;
         epoch = record.epoch;
-        if (loaded && (began || unreachable)) sourceActive(epoch, nowMs);
+        if (loaded && began) sourceActive(epoch, nowMs);
       }
+      // Whatever its clock says: it may have been set back.
+      if (loaded && unreachable && record.epoch === epoch && !ended.has(epoch)) sourceActive(epoch, nowMs);
       const book = books.get(tokenId) ?? createTokenBook(tokenId);
       books.set(tokenId, book);
       if (conditionId !== null) {
