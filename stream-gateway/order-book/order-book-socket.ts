@@ -76,6 +76,37 @@ export async function startOrderBookSocket(
     }
   };
 
+  const checkSource = () => {
+    const epoch = watch.epoch();
+    if (epoch !== null) store.sourceStarted(epoch, nowMs());
+    if (watch.isSilent(nowMs())) store.sourceUnreachable(nowMs());
+  };
+  const readBooks = async () => {
+    // The status says whether the run that wrote the stored books is still there.
+    await watch.loaded;
+    if (signal.aborted) return;
+    await tailBooks({
+      log,
+      codec,
+      signal,
+      nowMs,
+      onUnreadable,
+      onUpdates(updates) {
+        const atMs = nowMs();
+        if (caughtUp && updates.length > 0) watch.recordActivity(atMs);
+        for (const update of updates) store.apply(update, atMs);
+        bookMetrics.applied(updates.length);
+      },
+      onCaughtUp() {
+        store.markLoaded(nowMs());
+        checkSource();
+        store.clearDirty();
+        caughtUp = true;
+        logger.info({ books: store.size }, 'order books are loaded');
+      },
+    });
+  };
+
   return {
     server,
     ready: () => caughtUp,
@@ -84,36 +115,11 @@ export async function startOrderBookSocket(
         setInterval(() => void refreshNames(), NAMES_MS),
         setInterval(() => store.expire(nowMs()), EXPIRE_MS),
         setInterval(() => {
-          if (!caughtUp) return;
-          const epoch = watch.epoch();
-          if (epoch !== null) store.sourceStarted(epoch, nowMs());
-          if (watch.isSilent(nowMs())) store.sourceUnreachable(nowMs());
+          if (caughtUp) checkSource();
         }, CHECK_MS),
       ];
       try {
-        await Promise.all([
-          watch.run(),
-          tailBooks({
-            log,
-            codec,
-            signal,
-            nowMs,
-            onUnreadable,
-            onUpdates(updates) {
-              const atMs = nowMs();
-              if (caughtUp && updates.length > 0) watch.recordActivity(atMs);
-              for (const update of updates) store.apply(update, atMs);
-              bookMetrics.applied(updates.length);
-            },
-            onCaughtUp() {
-              store.markLoaded(nowMs());
-              store.clearDirty();
-              watch.recordActivity(nowMs());
-              caughtUp = true;
-              logger.info({ books: store.size }, 'order books are loaded');
-            },
-          }),
-        ]);
+        await Promise.all([watch.run(), readBooks()]);
       } finally {
         stop.abort();
         for (const timer of timers) clearInterval(timer);

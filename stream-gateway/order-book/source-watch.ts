@@ -1,4 +1,5 @@
-import type { Log } from '../../infra/log/port.js';
+import type { Log, LogRecord } from '../../infra/log/port.js';
+import { followTopic } from '../../infra/sources/follow-topic.js';
 import type { OnUnreadable } from '../../infra/telemetry/unreadable-records.js';
 import type { Codec } from '../../schemas/codec.js';
 import { topics } from '../../schemas/topics.js';
@@ -13,17 +14,19 @@ export interface SourceWatch {
   recordActivity(nowMs: number): void;
   /**
    * True once the source has stopped, has written nothing for 8 s, or is disconnected without a record about a book since its connection ended or since its
-   * status before: it waits to be restarted. False before its first record.
+   * status before: it waits to be restarted. False until the stored status is read.
    */
   isSilent(nowMs: number): boolean;
   /** The run of the source by its newest status, as its records name it; null before the first. */
   epoch(): string | null;
-  /** Reads the status records of the source until the signal; rejects when the log cannot be read. */
+  /** Reads the status records of the source, the stored one first, until the signal; rejects when the log cannot be read. */
   run(): Promise<void>;
+  /** Resolves when `run` has read the stored status, and after the signal. */
+  readonly loaded: Promise<void>;
 }
 
 export function createSourceWatch(deps: {
-  log: Pick<Log, 'read'>;
+  log: Pick<Log, 'read' | 'bounds'>;
   codec: Codec;
   signal: AbortSignal;
   nowMs: () => number;
@@ -41,30 +44,41 @@ export function createSourceWatch(deps: {
     stopped = false;
     hasWritten = true;
   };
+  let isLoaded = false;
+  let onLoaded: () => void = () => undefined;
+  const loaded = new Promise<void>((resolve) => {
+    onLoaded = resolve;
+  });
+  const apply = ({ value, key, offset }: LogRecord) => {
+    if (value === null || key !== 'orderbook') return;
+    const event = tryDecode(deps.codec, value, (reason) => deps.onUnreadable({ topic, offset }, reason));
+    if (event?.kind !== 'source_status') return;
+    const nowMs = deps.nowMs();
+    // A stored status is a sign of life of the time at which it was written.
+    activeMs = isLoaded ? nowMs : Math.min(nowMs, event.value.updated_at_ms);
+    // Records of the last moments may be read after the status that follows them.
+    const lost = !event.value.connected && (connected || !hasWritten);
+    stopped = event.value.phase === 'stopped' || lost;
+    connected = event.value.connected;
+    hasWritten = false;
+    epoch = event.value.order_books?.epoch ?? epoch;
+  };
   return {
     recordActivity,
     isSilent: (nowMs) => stopped || (activeMs !== null && nowMs - activeMs >= SILENT_MS),
     epoch: () => epoch,
+    loaded,
     async run() {
-      for await (const { records } of deps.log.read({
-        topic,
-        partition: 0,
-        from: 'latest',
-        follow: true,
-        signal: deps.signal,
-      }))
-        for (const { value, key, offset } of records) {
-          if (value === null || key !== 'orderbook') continue;
-          const event = tryDecode(deps.codec, value, (reason) => deps.onUnreadable({ topic, offset }, reason));
-          if (event?.kind !== 'source_status') continue;
-          activeMs = deps.nowMs();
-          // Records of the last moments may be read after the status that follows them.
-          const lost = !event.value.connected && (connected || !hasWritten);
-          stopped = event.value.phase === 'stopped' || lost;
-          connected = event.value.connected;
-          hasWritten = false;
-          epoch = event.value.order_books?.epoch ?? epoch;
-        }
+      const followed = followTopic({ log: deps.log, topic, signal: deps.signal, apply });
+      followed.ready().then(
+        () => {
+          isLoaded = true;
+          activeMs ??= deps.nowMs();
+          onLoaded();
+        },
+        () => undefined,
+      );
+      await followed.done;
     },
   };
 }

@@ -7,13 +7,13 @@ import { createMarketLookup } from '../filters/market-lookup.js';
 import { createBookStore } from './book-store.js';
 import { createSourceWatch, type SourceWatch } from './source-watch.js';
 import { tailBooks } from './tail-books.js';
-import { bookRecord } from './testing.js';
+import { bookRecord, sourceStatus } from './testing.js';
 import { createNameCache, createNamesReader } from './token-names.js';
 
 const codec = createCodec();
 const TOKEN = '111111111111';
 
-/** A log that yields the given batches and ends. */
+/** A log to which the given batches are written after the start; then it ends. */
 const logOf = (
   batches: readonly (readonly (Buffer | null)[])[],
 ): Pick<Log, 'read' | 'bounds' | 'offsetForTimestamp' | 'partitions'> => {
@@ -22,7 +22,8 @@ const logOf = (
     partitions: async () => 1,
     bounds: async () => ({ earliest: 0, next: all.length }),
     offsetForTimestamp: async () => 0,
-    async *read({ topic, partition }): AsyncIterable<RecordBatch> {
+    async *read({ topic, partition, follow }): AsyncIterable<RecordBatch> {
+      if (!follow) return;
       let offset = 0;
       for (const batch of batches) {
         const records = batch.map(
@@ -34,30 +35,7 @@ const logOf = (
   };
 };
 
-const status = (over: Partial<SourceStatus>): Buffer =>
-  codec.encode('source_status', {
-    source: 'orderbook',
-    mode: 'live',
-    connected: true,
-    detail: '',
-    head: null,
-    finalized: null,
-    last_event_ms: null,
-    updated_at_ms: 1,
-    shift_days: null,
-    recorded_from_ms: null,
-    phase: 'live',
-    progress: null,
-    pending: null,
-    metadata: null,
-    order_books: null,
-    read_until_ms: null,
-    rereading: null,
-    reread: null,
-    gap: null,
-    connected_changed_ms: null,
-    ...over,
-  });
+const status = (over: Partial<SourceStatus>): Buffer => codec.encode('source_status', sourceStatus(over));
 const watchOf = (records: readonly Buffer[], nowMs = () => 0) =>
   createSourceWatch({
     log: logOf([records]),
@@ -74,6 +52,7 @@ describe('createSourceWatch', () => {
     const watch = watchOf([status({})], () => 1_000);
     expect(watch.isSilent(100_000)).toBe(false);
     await watch.run();
+    await watch.loaded;
     expect([watch.isSilent(8_999), watch.isSilent(9_000)]).toEqual([false, true]);
     watch.recordActivity(9_000);
     expect([watch.isSilent(16_999), watch.isSilent(17_000)]).toEqual([false, true]);
@@ -103,7 +82,9 @@ describe('createSourceWatch, of a source that has failed', () => {
     const silent: boolean[] = [];
     const watch: SourceWatch = createSourceWatch({
       log: {
-        async *read() {
+        bounds: async () => ({ earliest: 0, next: 0 }),
+        async *read({ follow }) {
+          if (!follow) return;
           for (const [offset, value] of [status({}), down, down, down].entries()) {
             yield {
               topic: topics.sources.name,

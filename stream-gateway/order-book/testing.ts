@@ -6,7 +6,7 @@ import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createMetrics } from '../../infra/telemetry/metrics.js';
 import type { BookLevel, BookSide } from '../../schemas/order-book/book.js';
 import { plans } from '../../schemas/plans.js';
-import type { OrderBookUpdate } from '../../schemas/types.gen.js';
+import type { OrderBookUpdate, SourceStatus } from '../../schemas/types.gen.js';
 import { createLocalAdmission } from '../admission/local-admission.js';
 import { createBookStore } from './book-store.js';
 import type { OrderBookLimits } from './limits.js';
@@ -39,6 +39,33 @@ export function bookRecord(tokenId: string, seq: number, over: Partial<OrderBook
     reason: null,
     fee_rate_bps: null,
     synthetic: false,
+    ...over,
+  };
+}
+
+/** A status of the order-book source for tests: connected and live by default. */
+export function sourceStatus(over: Partial<SourceStatus>): SourceStatus {
+  return {
+    source: 'orderbook',
+    mode: 'live',
+    connected: true,
+    detail: '',
+    head: null,
+    finalized: null,
+    last_event_ms: null,
+    updated_at_ms: 1,
+    shift_days: null,
+    recorded_from_ms: null,
+    phase: 'live',
+    progress: null,
+    pending: null,
+    metadata: null,
+    order_books: null,
+    read_until_ms: null,
+    rereading: null,
+    reread: null,
+    gap: null,
+    connected_changed_ms: null,
     ...over,
   };
 }
