@@ -186,6 +186,10 @@ describe('limits', () => {
     expect(Number((await sendQuery('SELECT count() FROM system.settings')).text)).toBeGreaterThan(1000);
     expect((await sendQuery('SELECT 1 AS settings')).text).toBe('1\n');
     expect((await sendQuery('SELECT 1 AS settings FORMAT CSV SETTINGS extremes = 0')).text).toBe('1\n');
+    // Names of formats that the engine's own printing puts in backquotes.
+    expect(await sendQuery('SELECT 1 FORMAT Null')).toMatchObject({ status: 200, text: '' });
+    expect(await sendQuery('SELECT 1 SETTINGS max_threads = 1 FORMAT Null')).toMatchObject({ status: 200, text: '' });
+    expect(await sendQuery('SELECT 1, 2 FORMAT Values')).toMatchObject({ status: 200, text: '(1,2)' });
     expect((await sendQuery('SELECT settings FROM (SELECT 5 AS settings) AS settings')).text).toBe('5\n');
     expect((await sendQuery('SELECT 1 AS settings SETTINGS max_memory_usage = 0')).code).toBe('452');
   });

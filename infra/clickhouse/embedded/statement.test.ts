@@ -25,6 +25,12 @@ describe('statements with rows', () => {
     expect(select('SELECT 1 -- FORMAT CSV')).toMatchObject({ format: undefined });
     expect(select('SELECT 1 /* FORMAT CSV */ format TSV ;\n-- bye')).toMatchObject({ format: 'TSV' });
     expect(select('SELECT format FROM t')).toMatchObject({ format: undefined });
+    expect(select('SELECT 1 FORMAT `Null` SETTINGS max_threads = 1')).toMatchObject({
+      body: 'SELECT 1 ',
+      format: 'Null',
+      tail: ' SETTINGS max_threads = 1',
+    });
+    expect(select('SELECT format `a b`')).toMatchObject({ format: undefined });
     expect(select('SELECT * FROM (SELECT 1 FORMAT CSV)')).toMatchObject({ format: undefined });
     expect(select('SELECT 1 FORMAT CSV SETTINGS max_threads = 1')).toMatchObject({
       body: 'SELECT 1 ',

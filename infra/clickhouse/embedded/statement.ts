@@ -130,16 +130,13 @@ function readOther(text: string, first: Token): Statement {
   for (let i = all.length - 2; i > 0; i--) {
     const token = all[i]!;
     const after = all[i + 2];
-    if (token.word !== 'FORMAT' || token.depth > 0 || all[i + 1]!.kind !== 'word') continue;
+    if (token.word !== 'FORMAT' || token.depth > 0) continue;
     if (after !== undefined && after.word !== 'SETTINGS') continue;
     const name = all[i + 1]!;
-    return {
-      kind,
-      text: body,
-      body: body.slice(0, token.start),
-      format: body.slice(name.start, name.end),
-      tail: body.slice(name.end),
-    };
+    // The engine prints a name that is a keyword, such as Null and Values, in backquotes.
+    const format = /^`?([a-z0-9_]+)`?$/i.exec(body.slice(name.start, name.end))?.[1];
+    if (format === undefined || name.kind === 'number') continue;
+    return { kind, text: body, body: body.slice(0, token.start), format, tail: body.slice(name.end) };
   }
   return { kind, text: body, body, format: undefined, tail: '' };
 }
