@@ -38,7 +38,14 @@ export const datasets = {
     coverage: 'blocks',
     nameless: "slug = ''",
   },
-  ticks: { time: 'tick_at', orderBy: 'tick_at, feed, twap_window_s, tick_id', coverage: null, nameless: null },
+  ticks: {
+    time: 'tick_at',
+    orderBy: 'tick_at, feed, twap_window_s, tick_id',
+    coverage: null,
+    nameless: null,
+    // The view's 76 digits are for arithmetic; many readers of Parquet have at most 38.
+    columns: `* REPLACE (CAST(price AS Decimal(38, 18)) AS price, CAST(bid AS Nullable(Decimal(38, 18))) AS bid, CAST(ask AS Nullable(Decimal(38, 18))) AS ask)`,
+  },
 } as const satisfies Readonly<Record<string, Dataset>>;
 
 export interface Dataset {
@@ -52,6 +59,8 @@ export interface Dataset {
   readonly coverage: string | null;
   /** Rows whose market the catalogue does not list: their names are empty. null: not known. */
   readonly nameless: string | null;
+  /** Columns of the file; none: all of the view. */
+  readonly columns?: string;
 }
 
 export type DatasetName = keyof typeof datasets;

@@ -115,7 +115,8 @@ async function endOf(
 export async function exportDataset(deps: ExportDeps, options: ExportArguments): Promise<ExportReport> {
   const { database, print } = deps;
   const { requestedS, indexedS } = await endOf(deps, options);
-  const { time, orderBy, coverage, nameless, view: stored = options.dataset }: Dataset = datasets[options.dataset];
+  const dataset: Dataset = datasets[options.dataset];
+  const { time, orderBy, coverage, nameless, columns = '*', view: stored = options.dataset } = dataset;
   const view = `${database.name}.${stored}`;
   const toS = Math.min(requestedS, indexedS);
   const unreached =
@@ -148,7 +149,7 @@ export async function exportDataset(deps: ExportDeps, options: ExportArguments):
     );
     const rows = Number(counted?.n ?? 0);
     const partial = `${path}.partial`;
-    const sql = `SELECT * FROM ${view} WHERE ${within} ORDER BY ${orderBy}`;
+    const sql = `SELECT ${columns} FROM ${view} WHERE ${within} ORDER BY ${orderBy}`;
     // On the disk before it has its name: after a power failure it would be there, empty or cut.
     const written = createWriteStream(partial, { flush: true });
     await pipeline(await database.stream(sql, params, formats[options.format]), written);

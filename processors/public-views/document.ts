@@ -50,6 +50,12 @@ meaning without an entry in [CHANGELOG.md](../CHANGELOG.md). The tables below th
 Money is USD as \`Decimal\`, times are \`DateTime64(3, 'UTC')\`, wallets and hashes are lower-case text with \`0x\`. No view needs \`FINAL\`, and \`SELECT *\` works on each.
 Every view and column also has its comment in the database: \`DESCRIBE TABLE trades\`, or \`SELECT name, comment FROM system.tables\`.
 
+## Divide decimals
+
+ClickHouse divides in the decimals of the first number and refuses a second one with more of them (code 69). Write \`divideDecimal(a, b, 6)\` for an exact quotient of 6 decimals, or
+\`toFloat64(a) / toFloat64(b)\`. Prices of the feeds (\`ticks\`, \`windows\`) are \`Decimal(76, 18)\`: in 38 digits a quotient of two such prices would be wrong without an error. A reader of Parquet
+or Arrow with at most 38 digits needs \`CAST(price AS Decimal(38, 18))\`.
+
 ## Connect
 
 In the browser: \`/sql\` of the API has an editor, these views and example queries; it needs the key of a paid plan (the key of \`npm start\` is one). \`POST /v1/sql\` is the same for
@@ -84,6 +90,9 @@ const client = createClient({ url: 'http://127.0.0.1:8123', database: 'market' }
 const result = await client.query({ query: 'SELECT day, match_usd FROM volume_days ORDER BY day', format: 'JSONEachRow' });
 const rows = await result.json();
 \`\`\`
+
+Other clients connect in the same way, but must not ask for ClickHouse's own compression: the embedded server refuses \`compress=1\`. Set \`compress=0\` in the JDBC driver and the Java client (DBeaver,
+Metabase), \`Compression::None\` in Rust; \`Accept-Encoding: gzip\` compresses over HTTP.
 
 Integers of 64 bits or more, including token ids, are strings in JSON, because JavaScript numbers would lose digits.
 

@@ -12,10 +12,16 @@ import {
 } from './spec.js';
 
 const LEVELS = 'Array(Tuple(price Decimal(38, 9), shares Decimal(38, 6)))';
+/** Cast: `bids.price` needs the names of the tuple's elements in the view. */
 const levels = (side: 'bid' | 'ask'): string =>
-  `arrayMap((price, size) -> (toDecimal128(price, 9), toDecimal128(size, 6)), b.${side}_prices, b.${side}_sizes)`;
+  `CAST(arrayMap((price, size) -> (toDecimal128(price, 9), toDecimal128(size, 6)), b.${side}_prices, b.${side}_sizes), '${LEVELS}')`;
 
-const PRICE_18 = 'Decimal(38, 18)';
+/**
+ * Prices of the feeds, with 18 decimals. The quotient of two prices above 170 USD exceeds 38 digits on the way, and the engine then returns a wrong
+ * number without an error; in 76 digits it is right.
+ */
+const FEED_PRICE = 'Decimal(76, 18)';
+const feedPrice = (expression: string): string => `toDecimal256(${expression}, 18)`;
 
 /** Candles of one width, from the state table of the same or the next finer width. */
 function candles(width: string, table: string, start: string, called: string): PublicView {
@@ -65,9 +71,9 @@ const ticks: PublicView = {
       't.twap_window_s',
       '0 for a spot price, else the seconds it averages. Filter on it: spot and average prices must not be mixed.',
     ),
-    column('price', PRICE_18, 't.price', 'USD, 18 decimals as published.'),
-    column('bid', `Nullable(${PRICE_18})`, 't.bid', 'USD; NULL if the source publishes none.'),
-    column('ask', `Nullable(${PRICE_18})`, 't.ask', 'USD; NULL if the source publishes none.'),
+    column('price', FEED_PRICE, feedPrice('t.price'), 'USD, 18 decimals as published.'),
+    column('bid', `Nullable(${FEED_PRICE})`, feedPrice('t.bid'), 'USD; NULL if the source publishes none.'),
+    column('ask', `Nullable(${FEED_PRICE})`, feedPrice('t.ask'), 'USD; NULL if the source publishes none.'),
     column('price_source', 'String', 't.source', 'Source of the tick.'),
     column('received_at', TIME, 't.received_at', 'When this service received it, UTC.'),
     column('tick_id', 'String', 't.id', 'Feed, time and number of the tick.'),
@@ -94,14 +100,14 @@ const windows: PublicView = {
     column('end_at', NULLABLE_TIME, 'w.end_at', 'End, UTC; NULL when the catalogue has none.'),
     column(
       'open_price',
-      `Nullable(${PRICE_18})`,
-      'w.open_price',
+      `Nullable(${FEED_PRICE})`,
+      feedPrice('w.open_price'),
       'First spot tick at or after the start: the price to beat, USD. NULL without ticks.',
     ),
     column(
       'close_price',
-      `Nullable(${PRICE_18})`,
-      'w.close_price',
+      `Nullable(${FEED_PRICE})`,
+      feedPrice('w.close_price'),
       'Last spot tick at or before the end, USD; changes while the window is open. NULL without ticks.',
     ),
     column(

@@ -20,7 +20,7 @@ import { migrate } from '../../infra/clickhouse/migrations.js';
 import { RetryableError } from '../../infra/errors.js';
 import { parseExportArguments } from '../../infra/export/arguments.js';
 import { clickHouseExport } from '../../infra/export/clickhouse-export.js';
-import { datasetNames } from '../../infra/export/datasets.js';
+import { type Dataset, datasetNames, datasets } from '../../infra/export/datasets.js';
 import { type ExportDatabase, type ExportDeps, exportDataset, filesOf } from '../../infra/export/exporter.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { createRecordedCatalogSource } from '../../ingest/catalog/recorded/recorded-source.js';
@@ -146,6 +146,19 @@ describe('export', () => {
     expect(readdirSync(dir)).toHaveLength(files);
     if (dataset !== 'ticks') expect(rows).toBeGreaterThan(0);
   });
+
+  it.each(datasetNames)(
+    'writes %s with the columns of its view, and no decimal of more than 38 digits',
+    async (name) => {
+      const { columns = '*', view = name }: Dataset = datasets[name];
+      const describe = (selected: string) =>
+        database.query<{ name: string; type: string }>(`DESCRIBE (SELECT ${selected} FROM ${DATABASE}.${view})`, {});
+      const [written, all] = await Promise.all([describe(columns), describe('*')]);
+      expect(written.map((column) => column.name)).toEqual(all.map((column) => column.name));
+      for (const { type } of written)
+        for (const [, digits] of type.matchAll(/Decimal\((\d+)/g)) expect(Number(digits)).toBeLessThan(39);
+    },
+  );
 
   it('writes trade_parties as the view of that name has them', async () => {
     const dir = join(out, 'parties');

@@ -186,16 +186,43 @@ describe('the public database', () => {
     expect(await client.query("SELECT name FROM system.tables WHERE database = 'taken'")).toEqual([{ name: 'trades' }]);
   });
 
+  it('divides and multiplies prices of a feed in 18 decimals without overflow', async () => {
+    const tick = { feed: 'BTC/USD', twap_window_s: 0, source: 'test', received_at: 1_796_000_000_000 };
+    const [low, high] = ['64000.25', '65000.500000000000000001'];
+    await engine.client.insertRows('ticks', [
+      { ...tick, id: 'a', timestamp_ms: 1_796_000_000_000, price: low, bid: low },
+      { ...tick, id: 'b', timestamp_ms: 1_796_000_001_000, price: high, bid: high },
+    ]);
+    const [row] = await engine.client.query(
+      `SELECT toString(max(price) / min(price)) AS ratio, toString((max(bid) - min(bid)) / min(bid)) AS change, toString(max(price) * min(price)) AS product
+       FROM market.ticks WHERE feed = 'BTC/USD'`,
+    );
+    const one = 10n ** 18n;
+    const [a, b] = [64_000_25n * 10n ** 16n, 65_000_500_000_000_000_000_001n];
+    expect(row).toEqual({
+      ratio: `1.${String((b * one) / a).slice(1)}`,
+      change: `0.0${(((b - a) * one) / a).toString()}`.replace(/0+$/, ''),
+      product: '4160048250.12500000000006400025',
+    });
+    expect(row).toMatchObject({ ratio: expect.stringMatching(/^1\.0156288/) });
+  });
+
   it('has the tick size and the newest trade of an order book, NULL where the venue sent none', async () => {
     const empty = { condition_id: '', bid_prices: [], bid_sizes: [], ask_prices: [], ask_sizes: [], verified: true };
+    const levels = { bid_prices: ['0.5'], bid_sizes: ['7'], ask_prices: ['0.6', '0.7'], ask_sizes: ['2.5', '10'] };
     const times = { verified_since: 1_796_000_000_000, updated_at: Date.now(), received_at: Date.now() };
     const trade = { last_trade_price: '.535', last_trade_size: '12.5', last_trade_side: 'SELL' };
     await engine.client.insertRows('order_books', [
-      { token_id: '1', ...empty, ...times, tick_size: '0.001', ...trade, last_trade_at: 1_796_000_000_123 },
+      { token_id: '1', ...empty, ...levels, ...times, tick_size: '0.001', ...trade, last_trade_at: 1_796_000_000_123 },
       { token_id: '2', ...empty, ...times },
       // Deleted some hours after its day.
       { token_id: '3', ...empty, ...times, received_at: Date.now() - 25 * 3_600_000 },
     ]);
+    expect(
+      await engine.client.query(
+        'SELECT sum(length(bids.price)) AS prices, toString(sum(arraySum(asks.shares))) AS shares FROM market.order_books',
+      ),
+    ).toEqual([{ prices: '1', shares: '12.5' }]);
     const rows = await engine.client.query(
       `SELECT toString(tick_size) AS tick, toString(last_trade_price) AS price, toString(last_trade_shares) AS shares, last_trade_side AS side, toString(last_trade_at) AS at
        FROM market.order_books ORDER BY token_id`,
