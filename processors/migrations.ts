@@ -8,6 +8,7 @@ import { tagTokenTables } from './catalog/tag-tokens.js';
 import { chainTables } from './chain/tables.js';
 import { copyScoreTables } from './copy-pnl/tables.js';
 import { coverageTables } from './coverage/tables.js';
+import { deduplicationWindows } from './deduplication-windows.js';
 import { binaryHashes } from './fills/binary-hashes.js';
 import { fillsFineGranularity } from './fills/fine-granularity.js';
 import { matchesByDay } from './fills/matches-by-day.js';
@@ -89,4 +90,5 @@ export const migrations: readonly Migration[] = [
   flatPrice,
   binaryHashes,
   eventTransactions,
+  deduplicationWindows,
 ];

@@ -72,6 +72,9 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
     hashesToBytes: (spec, columns) =>
       convertHashes(columns, { stored: localName(spec), tables: tablesOf(spec), onCluster }),
     dropView: (name) => [`DROP VIEW IF EXISTS ${name}${onCluster} SYNC`],
+    deduplicationWindow: (spec, blocks) => [
+      `ALTER TABLE ${localName(spec)}${onCluster} MODIFY SETTING replicated_deduplication_window = ${blocks}`,
+    ],
     index: (spec) => addIndex(spec, { table: localName(spec.on), onCluster }),
     dropIndex: ({ name, on }) => [`ALTER TABLE ${localName(on)}${onCluster} DROP INDEX IF EXISTS ${name}`],
   };

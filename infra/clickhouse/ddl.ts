@@ -72,6 +72,8 @@ export interface Ddl {
    * process may write it meanwhile.
    */
   hashesToBytes(spec: TableSpec, columns: readonly string[]): readonly string[];
+  /** Changes how many inserted blocks the table remembers; a new table remembers `DEDUPLICATION_WINDOW`. */
+  deduplicationWindow(spec: TableSpec, blocks: number): readonly string[];
   /** Adds the index to the table that stores the rows, and builds it over existing rows in the background. */
   index(spec: IndexSpec): readonly string[];
   dropIndex(spec: IndexSpec): readonly string[];
@@ -182,6 +184,9 @@ export const singleServerDdl: Ddl = {
   dropColumns: ({ name }, names) => dropColumnsFrom(names, { tables: [name], onCluster: '' }),
   hashesToBytes: ({ name }, columns) => convertHashes(columns, { stored: name, tables: [name], onCluster: '' }),
   dropView: (name) => [`DROP VIEW IF EXISTS ${name} SYNC`],
+  deduplicationWindow: ({ name }, blocks) => [
+    `ALTER TABLE ${name} MODIFY SETTING non_replicated_deduplication_window = ${blocks}`,
+  ],
   index: (spec) => addIndex(spec, { table: spec.on.name, onCluster: '' }),
   dropIndex: ({ name, on }) => [`ALTER TABLE ${on.name} DROP INDEX IF EXISTS ${name}`],
 };

@@ -14,7 +14,7 @@ export const comboEvents: TableSpec = {
   placement: 'with its source',
 };
 
-const comboMarkets: TableSpec = {
+export const comboMarkets: TableSpec = {
   name: 'combo_markets',
   columns: `
       condition_id String,

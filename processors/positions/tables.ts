@@ -106,7 +106,7 @@ export const pnlEvents: TableSpec = {
   placement: { shardBy: 'cityHash64(wallet)' },
 };
 
-const walletDays: TableSpec = {
+export const walletDays: TableSpec = {
   name: 'wallet_days',
   columns: `
       wallet String,
@@ -125,7 +125,7 @@ const walletDays: TableSpec = {
   placement: 'with its source',
 };
 
-const mintedByToken = tokenAmountsTable('minted_by_token');
+export const mintedByToken = tokenAmountsTable('minted_by_token');
 
 /**
  * `pnl_events`: effect of every fill, split, merge, redemption, conversion and transfer on every position, oldest first per wallet. shares,

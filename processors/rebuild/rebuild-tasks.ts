@@ -97,6 +97,7 @@ function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Mig
       return [];
     },
     index: () => [],
+    deduplicationWindow: () => [],
     dropIndex: () => [],
   };
   for (const migration of migrations) migration.statements(collecting);
