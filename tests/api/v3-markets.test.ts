@@ -111,11 +111,12 @@ describe('/v3 markets', () => {
         volume_all_time: '5120.250000',
         active: true,
         closed: false,
+        resolved: false,
         winning_outcome_index: null,
         tag_slugs: ['Weather', 'Europe'],
       },
     ]);
-    const settled = { closed: true, winning_outcome_index: 0 };
+    const settled = { closed: true, resolved: true, winning_outcome_index: 0 };
     expect((await get('/v3/markets/search?q=rain')).data[0]).toMatchObject(settled);
     // Settled on chain; the catalogue does not know it yet.
     await api.clickhouse.insertRows('markets', [marketRow({ ...rain, closed: false, offset: 2 })]);

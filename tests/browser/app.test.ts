@@ -605,7 +605,7 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
         // As the API describes the market before its settlement.
         await page.route('**/v3/markets/slug/*', async (route) => {
           const { data } = await (await route.fetch()).json();
-          const open = { closed: false, active: true, winning_outcome_index: null };
+          const open = { closed: false, active: true, resolved: false, winning_outcome_index: null };
           await route.fulfill({ json: { data: [{ ...data[0], ...open }] } });
         });
         await page.route('**/v3/conditions/*', async (route) => {

@@ -51,14 +51,16 @@ async function find(id) {
   };
 }
 
+function stateOf(market) {
+  if (!market.resolved) return `${statusOf(market)}${market.closed ? ', not settled on the chain yet' : ''}`;
+  const winner = market.winning_outcome_index;
+  if (winner === null) return 'resolved: several outcomes were paid';
+  return `resolved: ${market.outcomes[winner] ?? winner}, as the chain paid`;
+}
+
 function facts(market) {
   if (!market.listed) return [el('span', {}, 'Not in the catalogue.')];
-  const winner = market.winning_outcome_index;
-  const state =
-    winner === null
-      ? `${statusOf(market)}${market.closed ? ', not settled on the chain yet' : ''}`
-      : `resolved: ${market.outcomes[winner] ?? winner}, as the chain paid`;
-  const parts = [el('span', {}, state)];
+  const parts = [el('span', {}, stateOf(market))];
   const upDown = upDownOf(market.slug);
   if (upDown !== null) parts.push(...neighbours(upDown));
   if (market.end_date !== null) {
@@ -115,7 +117,7 @@ async function followSettlement({ condition_id: condition }, tiles) {
     if (document.hidden) continue;
     polls += 1;
     const market = await find(condition).catch(() => null);
-    if (!market?.listed || market.winning_outcome_index === null) continue;
+    if (!market?.listed || !market.resolved) continue;
     $('facts').replaceChildren(...facts(market));
     void showResolution(market);
     void tiles.load();
@@ -163,7 +165,7 @@ export async function showMarket(id) {
   if (upDown === null) $('coin-panel').remove();
   else
     void showCoinPrice(upDown).then(() => {
-      if (market.winning_outcome_index === null) void followSettlement(market, tiles);
+      if (!market.resolved) void followSettlement(market, tiles);
     });
   void showRelated(market);
   if (market.listed) void showResolution(market);
@@ -188,5 +190,5 @@ export async function showMarket(id) {
     },
     onReturn: () => void trades.reload(),
   });
-  if (!market.closed && market.winning_outcome_index === null) live.start();
+  if (!market.closed) live.start();
 }

@@ -17,7 +17,7 @@ function pathOf(text) {
 }
 
 export const statusOf = (market) => {
-  if (market.winning_outcome_index !== null) return 'resolved';
+  if (market.resolved) return 'resolved';
   return market.closed ? 'closed' : market.active ? 'open' : 'not active';
 };
 

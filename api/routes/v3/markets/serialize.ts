@@ -20,6 +20,9 @@ export const foundMarketSchema = z.object({
   }),
   active: z.boolean(),
   closed: z.boolean(),
+  resolved: z
+    .boolean()
+    .meta({ description: 'Whether the chain has settled the market, also if it paid several outcomes.' }),
   winning_outcome_index: z.int().nullable(),
   tag_slugs: tags,
 });
@@ -64,6 +67,7 @@ export const foundMarketFrom = (
   volume_all_time: decimalText(market.volume),
   active: market.active,
   closed: market.closed || resolution !== null,
+  resolved: resolution !== null,
   winning_outcome_index: resolution?.winner ?? null,
   tag_slugs: tagLabelsFrom(market.tagSlugs, labels),
 });
