@@ -1,4 +1,8 @@
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import type { Sql } from '../tables/port.js';
+
+/** Combos are apart from markets, as in the wallet's summary. */
+const isOfMarket = (token: string) => `NOT ${isComboSql(token)}`;
 
 /** Times of a series, Unix seconds: `points` times, `stepS` apart, the first at `startS`. */
 export interface SampleTimes {
@@ -7,9 +11,10 @@ export interface SampleTimes {
   readonly points: number;
 }
 
-/** Time of a wallet's first event, Unix seconds; no row without events. */
+/** Time of a wallet's first event in a market, Unix seconds; no row without one. */
 export const firstEventTimeSql = (wallet: string): Sql => ({
-  text: 'SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} ORDER BY timestamp LIMIT 1',
+  text: `SELECT toUnixTimestamp(timestamp) AS first FROM pnl_events WHERE wallet = {wallet:String} AND ${isOfMarket('token_id')}
+      ORDER BY timestamp LIMIT 1`,
   params: { wallet },
 });
 
@@ -27,7 +32,7 @@ const sampleParams = ({ startS, stepS, points }: SampleTimes) => ({
 export const holdingsCountSql = (wallet: string, times: SampleTimes): Sql => ({
   text: `SELECT uniqCombined(token_id, ${sampleAt('toUnixTimestamp(e.timestamp)')}) AS groups
       FROM pnl_events AS e
-      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')`,
+      WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC') AND ${isOfMarket('e.token_id')}`,
   params: { wallet, ...sampleParams(times) },
   singleChunk: true,
 });
@@ -60,7 +65,7 @@ export const holdingsSql = (
         SELECT token_id, ${sampleAt('toUnixTimestamp(e.timestamp)')} AS sample, sum(e.realized_pnl) - sum(e.cost) - sum(toInt64(e.fee)) AS cash,
           argMax((e.size_after - e.received_after, e.cost_after, e.fee_cost_after), (e.block_number, e.log_index, e.id, e.leg)) AS last
         FROM pnl_events AS e FINAL
-        WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC')
+        WHERE e.wallet = {wallet:String} AND e.timestamp <= toDateTime({newest:Int64}, 'UTC') AND ${isOfMarket('e.token_id')}
           AND ({of:UInt32} = 1 OR cityHash64(e.token_id) % {of:UInt32} = {share:UInt32})
         GROUP BY token_id, sample
         ORDER BY token_id, sample

@@ -1,3 +1,4 @@
+import { isComboSql } from '../../schemas/primitives/positions.sql.js';
 import { timeRangeOf } from '../fills/filter.js';
 import type { Sql } from '../tables/port.js';
 import { allOf, given, whereClause, withinTimes } from '../tables/where.js';
@@ -12,14 +13,14 @@ export type EquityRow = Pick<
   readonly paid: string;
 };
 
-/** Positions of a wallet by their first activity: open ones first, then by last activity, newest first. Unix seconds, both ends included. */
+/** Positions of a wallet but combos, by their first activity: open ones first, then by last activity, newest first. Unix seconds, both ends included. */
 export function equitySql(
   wallet: string,
   first: { readonly fromS: number | null; readonly toS: number | null },
   rows: number,
 ): Sql {
   const where = allOf(
-    given(wallet, 'wallet', 'p.wallet = {wallet:String}'),
+    given(wallet, 'wallet', `p.wallet = {wallet:String} AND NOT ${isComboSql('p.token_id')}`),
     withinTimes('p.first_at', timeRangeOf(first.fromS, first.toS)),
   );
   return {

@@ -6,6 +6,7 @@ import { createClickHouseTables } from '../../api/tables/clickhouse-tables.js';
 import { startMigratedClickHouse, type TestClickHouse } from '../support/clickhouse.js';
 import { activityOf, insertAccounts } from '../support/positions.js';
 import { address, fillRow, hex32, insertFills, marketRow, tokenRows } from '../support/rows.js';
+import { comboYes } from '../support/venue.js';
 
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
@@ -384,4 +385,32 @@ it('PnL series counts received shares as 0, fee shares once all is sold, and sha
 
 it('returns null for a wallet without events', async () => {
   for (const period of periods) expect(await readers.pnlSeries(address(0x99), period, 'account')).toBeNull();
+});
+
+it('PnL series and equity curve of a wallet with combos are those of its markets', async () => {
+  const mixed = address(0xe5);
+  const buy = (atS: number, token: string, usdc: bigint) =>
+    activityOf({
+      wallet: mixed,
+      block_number: atS,
+      timestamp_ms: atS * 1000,
+      action: 'BUY',
+      tokens: [token],
+      amounts: [10_000_000n],
+      usdc,
+    });
+  const sell = { ...buy(T - 400, comboYes, 1_000_000n), action: 'SELL' as const };
+  await insertAccounts(engine.client, [
+    buy(T - 30 * DAY_S, comboYes, 5_000_000n),
+    buy(T - 500, '71', 4_000_000n),
+    sell,
+  ]);
+  nowMs = T * 1000;
+  // 10 shares for 4 USD, worth 31 cents each.
+  expect(await readers.pnlSeries(mixed, { stepS: 60, points: null }, 'account')).toMatchObject({
+    length: 9,
+    8: { pnl: -900_000n },
+  });
+  const filter = { fromS: null, toS: null, maxMarkets: null, includeUnrealized: false };
+  expect(await readers.equity(mixed, filter)).toMatchObject({ positions: 1, raw: [{ pnl: 0n }] });
 });

@@ -73,7 +73,7 @@ export function createEquityRoute({ cache, equity: readEquity }: Readers, rateLi
     reads: ['pnl', 'fills'],
     summary: 'Equity curve of a wallet',
     description:
-      'Cumulative realized PnL before fees over the positions of the wallet, in the order of their first activity. Sales, merges and redemptions realize PnL. One request per 10 s and key.',
+      'Cumulative realized PnL before fees over the positions of the wallet without combos, in the order of their first activity. Sales, merges and redemptions realize PnL. One request per 10 s and key.',
     params: z.object({ wallet: v2.wallet }),
     query: z.object({
       period: named
