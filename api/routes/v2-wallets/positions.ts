@@ -42,7 +42,7 @@ const allPositionsSchema = z.object({
   count: z.int(),
   open_count: z.int().meta({ description: 'Positions with shares, whether the market is settled or not.' }),
   closed_count: z.int().meta({ description: 'No shares left, and a realized profit or loss.' }),
-  total_realized_pnl: z.number().meta({ description: 'To the nearest cent, as the two below.' }),
+  total_realized_pnl: z.number().meta({ description: 'Combos included; to the nearest cent, as the two below.' }),
   total_unrealized_pnl: z.number(),
   total_pnl: z.number().meta({
     description: 'Realized and unrealized, rounded once: may differ by a cent from the sum of the two.',

@@ -29,6 +29,10 @@ const averageOf = (avgPrice: bigint): bigint =>
   divide(avgPrice, 10n ** BigInt(AVERAGE_PLACES - PRICE_PLACES), 'half_up');
 const secondsText = (seconds: number | null): string | null => (seconds === null ? null : String(seconds));
 
+const marketStatusField = z
+  .enum(['live', 'closed', 'resolved-win', 'resolved-loss'])
+  .meta({ description: 'Of a settled market for this outcome; `closed` if several outcomes pay.' });
+
 /** Whether the settled outcome won; null before the settlement and for a partial payout. */
 function hasWon(position: Position): boolean | null {
   if (!isResolved(position) || position.price.usd === null) return null;
@@ -63,7 +67,7 @@ export const positionSchema = z.object({
   condition_id: z.string().nullable(),
   event_slug: z.string().nullable(),
   neg_risk: z.boolean().nullable().meta({ description: 'null if neither chain nor catalogue states it.' }),
-  market_status: z.enum(['live', 'closed', 'resolved-win', 'resolved-loss']),
+  market_status: marketStatusField,
   tag_slugs: z.array(z.string()).nullable(),
   last_trade_at: seconds,
   resolved_at: seconds,
@@ -72,9 +76,10 @@ export const positionSchema = z.object({
   won: z.boolean().nullable().meta({ description: 'null before the settlement, and if several outcomes pay.' }),
 });
 
-function marketStatus(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema>['market_status'] {
-  if (isResolved(position)) return position.price.usd === 0n ? 'resolved-loss' : 'resolved-win';
-  return metadata.status === 'live' ? 'live' : 'closed';
+function marketStatus(position: Position, isLive: boolean): z.input<typeof marketStatusField> {
+  if (!isResolved(position)) return isLive ? 'live' : 'closed';
+  const won = hasWon(position);
+  return won === null ? 'closed' : won ? 'resolved-win' : 'resolved-loss';
 }
 
 export function positionFrom(position: Position, metadata: OutcomeMetadata): z.input<typeof positionSchema> {
@@ -104,7 +109,7 @@ export function positionFrom(position: Position, metadata: OutcomeMetadata): z.i
     condition_id: metadata.conditionId,
     event_slug: metadata.eventSlug,
     neg_risk: metadata.negRisk,
-    market_status: marketStatus(position, metadata),
+    market_status: marketStatus(position, metadata.status === 'live'),
     tag_slugs: metadata.tagSlugs === null ? null : [...metadata.tagSlugs],
     last_trade_at: secondsText(position.lastTradeAtS),
     resolved_at: secondsText(metadata.resolvedAtS),
@@ -142,7 +147,7 @@ export const comboPositionSchema = z.object({
   price_source: priceSource,
   price_updated_at: seconds,
   status: z.enum(statuses),
-  market_status: z.enum(['live', 'resolved-win', 'resolved-loss']),
+  market_status: marketStatusField,
   winning_outcome_index: z
     .int()
     .nullable()
@@ -159,7 +164,6 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
   const outcome = index === 0 ? 'Yes' : 'No';
   const known = knownAmountsOf(position);
   const won = hasWon(position);
-  const lost = position.price.usd === 0n;
   return {
     position_type: 'combo',
     combo_condition_id: condition,
@@ -186,7 +190,7 @@ export function comboPositionFrom(position: Position): z.input<typeof comboPosit
     price_source: priceSourceOf(position.price),
     price_updated_at: secondsText(position.price.updatedAtS),
     status: statusOf(position),
-    market_status: !isResolved(position) ? 'live' : lost ? 'resolved-loss' : 'resolved-win',
+    market_status: marketStatus(position, true),
     winning_outcome_index: won === null ? null : won ? index : 1 - index,
     won,
     last_trade_at: secondsText(position.lastTradeAtS),
