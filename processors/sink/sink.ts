@@ -117,8 +117,10 @@ export function createSink(options: SinkOptions): Sink {
       metrics.inserted(table.name, rows);
     }
     committedNext = range.lastOffset + 1;
-    const position = { sink: definition.name, topic, partition, nextOffset: committedNext };
-    options.progress?.report({ ...position, recordKey: last?.key ?? '', recordTimeMs: last?.timestampMs ?? 0 });
+    if (last !== undefined) {
+      const position = { sink: definition.name, topic, partition, nextOffset: committedNext };
+      options.progress?.report({ ...position, recordKey: last.key, recordTimeMs: last.timestampMs });
+    }
     options.onCommitted?.(range, chunk.tables);
     metrics.setCommitted(committedNext);
     metrics.chunkInserted((performance.now() - started) / 1000);
@@ -131,6 +133,12 @@ export function createSink(options: SinkOptions): Sink {
     return retry('read progress', signal, () =>
       isCommitted({ sink: definition.name, topic, partition, nextOffset, tables }),
     );
+  };
+
+  /** The last record before an empty chunk's end; undefined if the log has younger ones, whose chunk reports the next progress. */
+  const newestBefore = async (offset: number): Promise<LogRecord | undefined> => {
+    const newest = await log.lastRecord(topic, partition);
+    return newest !== null && newest.offset < offset ? newest : undefined;
   };
 
   const resume = async (signal: AbortSignal): Promise<void> => {
@@ -164,7 +172,8 @@ export function createSink(options: SinkOptions): Sink {
     }
     const chunk = await readChunk({ log, topic, partition, signal, ...range });
     signal.throwIfAborted();
-    await insertChunk(range, await transform(chunk.records), chunk.records.at(-1), signal);
+    const last = chunk.records.at(-1) ?? (await newestBefore(nextOffset));
+    await insertChunk(range, await transform(chunk.records), last, signal);
   };
 
   const planAndInsert = async (read: Chunk, chunk: TransformedChunk, signal: AbortSignal): Promise<void> => {

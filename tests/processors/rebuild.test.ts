@@ -8,6 +8,7 @@ import { oracleSink } from '../../processors/oracle/sink.js';
 import { pnlSink } from '../../processors/positions/sink.js';
 import { rebuild } from '../../processors/rebuild/rebuild.js';
 import { rebuildTasksFor } from '../../processors/rebuild/rebuild-tasks.js';
+import type { SinkProgress } from '../../processors/sink/progress-table.js';
 import { plainMarket } from '../../processors/stream/catalog-market.fixture.js';
 import { createCodec } from '../../schemas/codec.js';
 import { allTopics, topics } from '../../schemas/topics.js';
@@ -185,6 +186,25 @@ describe('rebuild', { timeout: 240_000 }, () => {
       usdc: String(75 * 20_000_000),
     });
     expect((await run('fills', true)).filter((report) => !report.identical)).toEqual([]);
+  });
+
+  it('lets sinks report the last record before their position, or nothing until they have inserted a younger one', async () => {
+    await liveTables();
+    const reported: SinkProgress[] = [];
+    const progress = { report: (one: SinkProgress) => reported.push(one) };
+    const position = { sink: 'fills', topic: topics.chainFinal.name, partition: 0, recordKey: 'block' };
+    const at = (nextOffset: number) => {
+      const recordTimeMs = trades(nextOffset - 1, nextOffset)[0]?.timestampMs;
+      return { ...position, nextOffset, recordTimeMs };
+    };
+    await run('fills');
+    await runToEnd(smallSink(fillsSink, log, live, 10, { progress }).sink);
+    expect(reported).toEqual([at(60)]);
+    await run('fills');
+    await log.append(topics.chainFinal.name, trades(60, 70));
+    reported.length = 0;
+    await runToEnd(smallSink(fillsSink, log, live, 10, { progress }).sink);
+    expect(reported).toEqual([at(70)]);
   });
 
   it('reports wrong tables and repairs them', async () => {
