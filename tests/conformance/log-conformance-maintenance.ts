@@ -37,6 +37,39 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect(texts(await readAll(log, topic))).toEqual(['v1', 'v2']);
     });
 
+    it('retention passes over records of a clock that ran ahead once records after them have expired', async () => {
+      const { log } = under();
+      const topic = await makeTopic(log, { retentionMs: HOUR_MS });
+      const ahead = T0 + 100 * HOUR_MS;
+      await log.append(topic, [record('k', 'old', T0), record('k', 'ahead 1', ahead)]);
+      // More than one scan reads, each in a chunk of its own.
+      for (let i = 2; i <= 140; i++) await log.append(topic, [record('k', `ahead ${i}`.padEnd(70_000), ahead)]);
+      await log.append(topic, [record('k', 'ahead 141', ahead), record('k', 'right', T0)]);
+      await log.append(topic, [record('k', 'ahead 142', ahead), record('k', 'young', T0 + HOUR_MS)]);
+      await log.append(topic, [record('k', 'disordered', T0), record('k', 'ahead 143', ahead)]);
+      const left = async () => texts(await readAll(log, topic)).map((text) => text?.trim());
+      await log.maintain(T0 + HOUR_MS / 2);
+      expect(await left()).toHaveLength(1 + 143 + 3);
+      await log.maintain(T0 + 1.5 * HOUR_MS);
+      expect(await left()).toEqual(['ahead 142', 'young', 'disordered', 'ahead 143']);
+      await log.maintain(T0 + 2.5 * HOUR_MS);
+      expect(await left()).toEqual(['ahead 143']);
+      await log.maintain(ahead + 0.5 * HOUR_MS);
+      expect(await left()).toEqual(['ahead 143']);
+      await log.maintain(ahead + 1.5 * HOUR_MS);
+      expect(await left()).toEqual([]);
+    });
+
+    it('retention takes a record for one of a clock that ran ahead if it is more than a minute ahead', async () => {
+      const { log } = under();
+      const topic = await makeTopic(log, { retentionMs: HOUR_MS });
+      await log.append(topic, [record('k', 'minute ahead', T0 + 60_000), record('k', 'old', T0 - 2 * HOUR_MS)]);
+      await log.maintain(T0);
+      expect(texts(await readAll(log, topic))).toEqual(['minute ahead', 'old']);
+      await log.maintain(T0 - 1);
+      expect(texts(await readAll(log, topic))).toEqual([]);
+    });
+
     it('a reader whose offset was deleted resumes at the earliest record', async () => {
       const { log } = under();
       const topic = await makeTopic(log, { retentionMs: HOUR_MS });
@@ -152,6 +185,20 @@ export function describeMaintenance(under: () => LogUnderTest, traits: LogTraits
       expect((await log.bounds(topic, 0)).next).toBe(next);
       await log.append(topic, [record('a', 'again')]);
       expect(texts(await readAll(log, topic))).toEqual(['2', 'again']);
+    });
+
+    it('retention passes over records of a clock that ran ahead when compaction has removed the record after them', async () => {
+      const { log } = under();
+      const topic = await makeTopic(log, { compacted: true, retentionMs: HOUR_MS });
+      const ahead = T0 + 100 * HOUR_MS;
+      await log.append(topic, [record('a', 'ahead', ahead), record('b', 'right', T0), record('c', 'replaced', T0)]);
+      // Too large for a chunk with the others.
+      await log.append(topic, [record('c', 'young'.padEnd(70_000), T0 + HOUR_MS)]);
+      const left = async () => texts(await readAll(log, topic)).map((text) => text?.trim());
+      await log.maintain(T0);
+      expect(await left()).toEqual(['ahead', 'right', 'young']);
+      await log.maintain(T0 + 1.5 * HOUR_MS);
+      expect(await left()).toEqual(['young']);
     });
 
     it('compaction and retention both apply to a topic with both', async () => {

@@ -4,7 +4,7 @@ import { compactPartition } from './compaction.js';
 import { partitionKey } from './keys.js';
 import { createMaintenanceLease, LeaseLostError } from './maintenance-lease.js';
 import { decodeState } from './partition-state.js';
-import { beforeOffset, deletePrefix, olderThan } from './retention.js';
+import { deletePrefix, expiredEnd } from './retention.js';
 import type { Store } from './store.js';
 import type { Topic, TopicTable } from './topics.js';
 
@@ -59,7 +59,8 @@ export function createMaintenance(deps: {
   const maintainPartition = async (topic: Topic, partition: number, nowMs: number, all: boolean): Promise<void> => {
     if (topic.retentionMs !== null) {
       const retention = { store, renewLease: lease.renew, throttle };
-      await deletePrefix(retention, topic.id, partition, olderThan(nowMs - topic.retentionMs));
+      const end = await expiredEnd(retention, topic.id, partition, { nowMs, retentionMs: topic.retentionMs });
+      await deletePrefix(retention, topic.id, partition, end);
     }
     let more = wantsCompaction(topic, partition, nowMs, all);
     while (more) {
@@ -113,7 +114,7 @@ export function createMaintenance(deps: {
       enqueue(async () => {
         await untilAcquired();
         const deps = { store, renewLease: lease.renew, throttle };
-        await deletePrefix(deps, topic.id, partition, beforeOffset(offset));
+        await deletePrefix(deps, topic.id, partition, offset);
         lease.release();
       }),
     async close() {

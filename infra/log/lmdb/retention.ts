@@ -1,10 +1,12 @@
-import { type ChunkEntry, type ChunkHeader, encodeChunk, readHeader, visitChunk } from './chunk.js';
+import { type ChunkEntry, encodeChunk, readHeader, visitChunk } from './chunk.js';
 import { chunkBaseOffset, entryKey } from './keys.js';
 import type { Store } from './store.js';
 import { pruneTimeIndex } from './time-index.js';
 
 /** Chunks per transaction: about 2 MB, a few milliseconds. */
 const CHUNKS_PER_STEP = 32;
+/** Chunks per read transaction: about 8 MB. */
+const CHUNKS_PER_SCAN = 128;
 const INDEX_ENTRIES_PER_STEP = 1000;
 
 export interface RetentionDeps {
@@ -15,39 +17,64 @@ export interface RetentionDeps {
   readonly throttle: () => Promise<void>;
 }
 
-/** Which records at the start of a partition are deleted, given a chunk's base offset. */
-export interface Cutoff {
-  /** True if every record of the chunk is deleted. */
-  readonly coversChunk: (header: ChunkHeader, base: number) => boolean;
-  readonly covers: (entry: ChunkEntry, base: number) => boolean;
-}
-
-/** Records with an earlier timestamp than `timestampMs`. */
-export const olderThan = (timestampMs: number): Cutoff => ({
-  coversChunk: (header) => header.maxTimestampMs < timestampMs,
-  covers: (entry) => entry.timestampMs < timestampMs,
-});
-
-/** Records with a lower offset than `offset`. */
-export const beforeOffset = (offset: number): Cutoff => ({
-  coversChunk: (header, base) => base + header.offsetSpan <= offset,
-  covers: (entry, base) => base + entry.delta < offset,
-});
+/** Writers' clocks differ by less. A record from later than this was written by a clock that ran ahead. */
+const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Delete, in small transactions, the records at the start of the partition that the cutoff covers, up to the first that it does not. Only a prefix is
- * deleted, as with Kafka's segments: an old record after a younger one stays until the younger one expires, and a record with a future timestamp keeps
- * all records after it.
+ * The offset after the records at the start of the partition that are older than the retention: those up to the first that is not. Only a prefix
+ * expires, as with Kafka's segments: an old record after a younger one stays until the younger one expires. A record from the future counts as old as the
+ * next one that is not, which was appended later: its own time would keep all records after it until the present has passed it.
  */
+export async function expiredEnd(
+  deps: RetentionDeps,
+  topicId: number,
+  partition: number,
+  { nowMs, retentionMs }: { readonly nowMs: number; readonly retentionMs: number },
+): Promise<number> {
+  const { store, renewLease, throttle } = deps;
+  const cutoffMs = nowMs - retentionMs;
+  let end = 0;
+  let from = 0;
+  /** False at the first record that has not expired, and at the end of the partition. */
+  const scan = (): boolean => {
+    let chunks = 0;
+    const range = { start: entryKey(topicId, partition, from), end: entryKey(topicId, partition + 1, 0) };
+    for (const { key, value } of store.chunks.getRange({ ...range, limit: CHUNKS_PER_SCAN })) {
+      store.recordBytesRead(value.length);
+      const { maxTimestampMs, offsetSpan, lastDelta } = readHeader(value);
+      const base = chunkBaseOffset(key);
+      chunks += 1;
+      from = base + offsetSpan;
+      let isExpired = true;
+      if (maxTimestampMs < cutoffMs) end = from;
+      else
+        visitChunk(value, ({ delta, timestampMs }) => {
+          if (timestampMs > nowMs + CLOCK_TOLERANCE_MS) return true;
+          isExpired = timestampMs < cutoffMs;
+          if (isExpired) end = delta === lastDelta ? from : base + delta + 1;
+          return isExpired;
+        });
+      if (!isExpired) return false;
+    }
+    return chunks === CHUNKS_PER_SCAN;
+  };
+  while (store.read(scan)) {
+    store.write(renewLease);
+    await throttle();
+  }
+  return end;
+}
+
+/** Deletes, in small transactions, the records before the offset. */
 export async function deletePrefix(
   deps: RetentionDeps,
   topicId: number,
   partition: number,
-  cutoff: Cutoff,
+  offset: number,
 ): Promise<void> {
   const { store, renewLease, throttle } = deps;
   for (;;) {
-    const step = store.read(() => planStep(store, topicId, partition, cutoff));
+    const step = store.read(() => planStep(store, topicId, partition, offset));
     if (step === null) return;
     // Only the owner of the lease changes stored chunks, so the chunks read before are unchanged.
     const pruned = store.write(() => {
@@ -71,7 +98,7 @@ interface RetentionStep {
 }
 
 /** null: there is nothing to delete. */
-function planStep(store: Store, topicId: number, partition: number, cutoff: Cutoff): RetentionStep | null {
+function planStep(store: Store, topicId: number, partition: number, offset: number): RetentionStep | null {
   const remove: Buffer[] = [];
   let earliest = 0;
   const range = store.chunks.getRange({
@@ -83,12 +110,12 @@ function planStep(store: Store, topicId: number, partition: number, cutoff: Cuto
     store.recordBytesRead(value.length);
     const header = readHeader(value);
     const base = chunkBaseOffset(key);
-    if (cutoff.coversChunk(header, base)) {
+    if (base + header.offsetSpan <= offset) {
       earliest = base + header.offsetSpan;
       remove.push(key);
       continue;
     }
-    const entries = entriesFromCutoff(value, base, cutoff);
+    const entries = entriesFrom(value, base, offset);
     const first = entries[0]?.delta ?? 0;
     if (first === header.firstDelta) break;
     const chunk = encodeChunk(entries, header.offsetSpan, header.tombstoneHorizonMs);
@@ -98,10 +125,10 @@ function planStep(store: Store, topicId: number, partition: number, cutoff: Cuto
   return { remove, shortened: null, earliest, more: remove.length === CHUNKS_PER_STEP };
 }
 
-function entriesFromCutoff(chunk: Buffer, base: number, cutoff: Cutoff): ChunkEntry[] {
+function entriesFrom(chunk: Buffer, base: number, offset: number): ChunkEntry[] {
   const entries: ChunkEntry[] = [];
   visitChunk(chunk, (entry) => {
-    if (entries.length > 0 || !cutoff.covers(entry, base)) entries.push(entry);
+    if (base + entry.delta >= offset) entries.push(entry);
     return true;
   });
   return entries;
