@@ -16,6 +16,7 @@ const RENEW_INTERVAL_MS = 4_000;
 const POLL_INTERVAL_MS = 100;
 const WAIT_TIMEOUT_MS = 120_000;
 const PREFIX = 'schema_migrations_lock_';
+const SERVER_MS = 'toUnixTimestamp64Milli(now64(3))';
 const TABLE_ALREADY_EXISTS = '57';
 
 interface CurrentLock {
@@ -26,7 +27,7 @@ interface CurrentLock {
 
 /**
  * Runs `work` while this process owns the database's migration lock. The lock is a table, because CREATE TABLE is ClickHouse's only
- * atomic test-and-set; its comment names the owner and the end of the lease. A process takes over the lock of an ended owner by
+ * atomic test-and-set; its comment names the owner and the end of the lease by the server's clock, since those of the hosts may differ. A process takes over the lock of an ended owner by
  * creating the table of the next generation, which again only one process can. In a cluster the table is created ON CLUSTER: Keeper's queue
  * orders the attempts, and each node executes them in that order. Throws RetryableError when the lock is not free within two minutes.
  */
@@ -35,25 +36,31 @@ export async function withMigrationLock<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { client, logger, owner, onCluster = '' } = options;
-  const comment = () => JSON.stringify({ ...owner, expiresMs: Date.now() + LEASE_MS });
+  const comment = async () => {
+    const [row] = await client.query<{ now_ms: string }>(`SELECT ${SERVER_MS} AS now_ms`);
+    return literal(JSON.stringify({ ...owner, expiresMs: Number(row?.now_ms) + LEASE_MS }));
+  };
   const table = (generation: number) => `${PREFIX}${generation}`;
 
   async function readLock(): Promise<CurrentLock | undefined> {
-    const rows = await client.query<{ name: string; comment: string }>(
-      'SELECT name, comment FROM system.tables WHERE database = {database:String} AND startsWith(name, {prefix:String})',
+    const rows = await client.query<{ name: string; comment: string; now_ms: string }>(
+      `SELECT name, comment, ${SERVER_MS} AS now_ms FROM system.tables WHERE database = {database:String} AND startsWith(name, {prefix:String})`,
       { database: client.database, prefix: PREFIX },
     );
     const locks = rows.map((row) => {
       const { expiresMs, ...by } = JSON.parse(row.comment) as LockOwner & { expiresMs: number };
       const ended = by.host === owner.host && !isProcessAlive(by.pid);
-      return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired: ended || Date.now() > expiresMs };
+      const leftMs = expiresMs - Number(row.now_ms);
+      // A lease that ends later than any process sets it was written before the clock was set back.
+      const expired = ended || leftMs < 0 || leftMs > 2 * LEASE_MS;
+      return { generation: Number(row.name.slice(PREFIX.length)), owner: by, expired };
     });
     return locks.sort((a, b) => b.generation - a.generation)[0];
   }
   async function tryLock(generation: number): Promise<boolean> {
     try {
       await client.command(
-        `CREATE TABLE {name:Identifier}${onCluster} (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT ${literal(comment())}`,
+        `CREATE TABLE {name:Identifier}${onCluster} (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT ${await comment()}`,
         { name: table(generation) },
       );
       return true;
@@ -80,10 +87,10 @@ export async function withMigrationLock<T>(
   }
 
   const renew = setInterval(() => {
-    client
-      .command(`ALTER TABLE {name:Identifier}${onCluster} MODIFY COMMENT ${literal(comment())}`, {
-        name: table(generation),
-      })
+    comment()
+      .then((text) =>
+        client.command(`ALTER TABLE {name:Identifier}${onCluster} MODIFY COMMENT ${text}`, { name: table(generation) }),
+      )
       .catch((error) => logger.warn({ err: error }, 'cannot renew the migration lock'));
   }, RENEW_INTERVAL_MS);
   try {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { FatalError } from '../errors.js';
 import { silentLogger } from '../telemetry/logger.js';
+import type { ClickHouse } from './client.js';
 import type { Migration } from './ddl.js';
 import { withMigrationLock } from './migration-lock.js';
 import { migrate } from './migrations.js';
@@ -74,17 +75,22 @@ test('a failed migration is not recorded and can be run again', async () => {
   expect(await migrate({ client, migrations: [broken ? failing : flaky], logger })).toEqual(['0001_flaky']);
 });
 
+const lockElsewhere = (client: ClickHouse, expiresMs: number) => {
+  const comment = JSON.stringify({ host: 'elsewhere', pid: 1, id: randomUUID(), expiresMs });
+  return client.command(
+    `CREATE TABLE schema_migrations_lock_1 (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT '${comment}'`,
+  );
+};
+const owner = () => ({ host: 'here', pid: process.pid, id: randomUUID() });
+
 test('withMigrationLock takes over an expired lock, one process at a time', async () => {
   const client = await ch.connect({ database: 'locked' });
-  const ended = { host: 'elsewhere', pid: 1, id: randomUUID(), expiresMs: Date.now() - 1 };
-  await client.command(
-    `CREATE TABLE schema_migrations_lock_1 (unused UInt8) ENGINE = MergeTree ORDER BY unused COMMENT '${JSON.stringify(ended)}'`,
-  );
+  await lockElsewhere(client, Date.now() - 1);
   let inside = 0;
   let most = 0;
   let runs = 0;
   const one = () =>
-    withMigrationLock({ client, logger, owner: { host: 'here', pid: process.pid, id: randomUUID() } }, async () => {
+    withMigrationLock({ client, logger, owner: owner() }, async () => {
       inside += 1;
       runs += 1;
       most = Math.max(most, inside);
@@ -94,4 +100,39 @@ test('withMigrationLock takes over an expired lock, one process at a time', asyn
   await Promise.all([one(), one(), one()]);
   expect([runs, most]).toEqual([3, 1]);
   expect(await client.query("SELECT name FROM system.tables WHERE database = 'locked'")).toEqual([]);
+});
+
+test('withMigrationLock takes over a lock of another host that a clock which ran ahead has written', async () => {
+  const client = await ch.connect({ database: 'locked_ahead' });
+  await lockElsewhere(client, Date.now() + 3_600_000);
+  expect(await withMigrationLock({ client, logger, owner: owner() }, async () => 'done')).toBe('done');
+});
+
+test('withMigrationLock waits for the lock of another host and writes one by the clock of the server, also if its own runs ahead', async () => {
+  const client = await ch.connect({ database: 'locked_skewed' });
+  await lockElsewhere(client, Date.now() + 25_000);
+  const now = Date.now;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 3_600_000);
+  const steps: string[] = [];
+  const watched: ClickHouse = {
+    ...client,
+    async query<T>(...call: Parameters<ClickHouse['query']>) {
+      const rows = await client.query<T>(...call);
+      if (steps.push('query') === 3) await client.command('DROP TABLE schema_migrations_lock_1 SYNC');
+      return rows;
+    },
+  };
+  try {
+    await withMigrationLock({ client: watched, logger, owner: owner() }, async () => {
+      steps.push('work');
+      const [lock] = await client.query<{ left_ms: string }>(
+        "SELECT JSONExtractInt(comment, 'expiresMs') - toUnixTimestamp64Milli(now64(3)) AS left_ms FROM system.tables WHERE database = 'locked_skewed'",
+      );
+      expect(Number(lock?.left_ms)).toBeGreaterThan(0);
+      expect(Number(lock?.left_ms)).toBeLessThanOrEqual(15_000);
+    });
+  } finally {
+    clock.mockRestore();
+  }
+  expect(steps.indexOf('work')).toBeGreaterThan(3);
 });
