@@ -473,7 +473,10 @@ describe.skipIf(missing !== null)('/app in a browser', () => {
     await page.getByRole('button', { name: 'Live' }).click();
     const fresh = page.locator('#trades tr.fresh');
     await fresh.waitFor();
-    expect(requested[0]?.filters).toMatchObject({ condition_ids: [market.condition], event_types: ['trade'] });
+    expect(requested[0]?.filters).toMatchObject({
+      condition_ids: [market.condition],
+      event_types: ['trade', 'retract'],
+    });
     expect(await fresh.locator('td').allTextContents()).toEqual([
       // Narrow screens show the maker below the time.
       '2026-09-21 14:13:200x0000…00a1',

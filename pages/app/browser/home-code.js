@@ -33,7 +33,11 @@ export const newestCode = (page) => ({
   socket: [
     {
       title: 'new trades',
-      message: { action: 'subscribe', type: 'trades', filters: { event_types: ['trade'], snapshot_count: page } },
+      message: {
+        action: 'subscribe',
+        type: 'trades',
+        filters: { event_types: ['trade', 'retract'], snapshot_count: page },
+      },
     },
     { title: 'large trades', message: largeTrades },
     { title: 'prices of the coins', message: spotPrices },

@@ -13,12 +13,12 @@ const REOPEN_MS = 60_000;
 export const largeTrades = {
   action: 'subscribe',
   type: 'trades',
-  filters: { event_types: ['trade'], min_size: LARGE_USD, snapshot_count: SNAPSHOT },
+  filters: { event_types: ['trade', 'retract'], min_size: LARGE_USD, snapshot_count: SNAPSHOT },
 };
 export const spotPrices = { action: 'subscribe', type: 'chainlink', filters: { price_source: 'spot' } };
 
-/** `onTrade(frame)`, `onPrice(frame)`: per event. `onLive(isLive)`: the connection is open, or is lost or rejected. `onMissed()`: trades came that `onTrade` was not called for. */
-export function openHomeStream({ onTrade, onPrice, onLive, onMissed }) {
+/** `onTrade(frame)`, `onRetract(frame)`, `onPrice(frame)`: per event. `onLive(isLive)`: the connection is open, or is lost or rejected. `onMissed()`: trades came that `onTrade` was not called for. */
+export function openHomeStream({ onTrade, onRetract, onPrice, onLive, onMissed }) {
   let stream = null;
   let reopening;
   let isFirst = true;
@@ -36,6 +36,7 @@ export function openHomeStream({ onTrade, onPrice, onLive, onMissed }) {
         },
         frame(frame) {
           if (frame.type === 'trade') onTrade(frame);
+          if (frame.type === 'retract') onRetract(frame);
           if (frame.type === 'price_feed') onPrice(frame);
         },
         missed: onMissed,

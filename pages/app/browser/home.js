@@ -10,7 +10,7 @@ import { createLive } from './live.js';
 import { showOverview } from './overview.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { fromFrame, isMatch, largeColumns, newestColumns, tradeKey, tradesPage } from './trades.js';
+import { fromFrame, isMatch, largeColumns, newestColumns, tradeKey, tradesPage, voidedBy } from './trades.js';
 import { createWindows } from './windows.js';
 
 const PAGE = 50;
@@ -62,6 +62,7 @@ function showNewest() {
     onTrade(frame) {
       if (isMatch(frame)) table.prepend(fromFrame(frame));
     },
+    onRetract: (frame) => table.discard(voidedBy(frame)),
     onReturn: () => void table.reload(),
   });
   showOverview();
@@ -73,6 +74,7 @@ function showNewest() {
     onTrade(frame) {
       if (isMatch(frame)) large.prepend(fromFrame(frame));
     },
+    onRetract: (frame) => large.discard(voidedBy(frame)),
     onMissed: () => void large.reload(),
   });
 }

@@ -14,8 +14,8 @@ const WORDS = {
   closed: '',
 };
 
-/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onReturn()`: reloads what was missed while the page was hidden or the connection lost. */
-export function createLive({ filters, onTrade, onReturn }) {
+/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onRetract(frame)`: trades of these blocks are void; `onReturn()`: reloads what was missed while the page was hidden or the connection lost. */
+export function createLive({ filters, onTrade, onRetract, onReturn }) {
   const button = $('live');
   const status = $('live-status');
   let stream = null;
@@ -27,7 +27,7 @@ export function createLive({ filters, onTrade, onReturn }) {
       message: {
         action: 'subscribe',
         type: 'trades',
-        filters: { ...filters, event_types: ['trade'], snapshot_count: SNAPSHOT },
+        filters: { ...filters, event_types: ['trade', 'retract'], snapshot_count: SNAPSHOT },
       },
       on: {
         bytes() {
@@ -35,6 +35,7 @@ export function createLive({ filters, onTrade, onReturn }) {
         },
         frame(frame) {
           if (frame.type === 'trade') onTrade(frame);
+          if (frame.type === 'retract') onRetract(frame);
           if (frame.type === 'error') status.textContent = `${frame.code}: ${frame.message}`;
         },
         missed() {

@@ -53,7 +53,7 @@ export function marketCode({ market, filter, first, page }) {
         message: {
           action: 'subscribe',
           type: 'trades',
-          filters: { ...filters, event_types: ['trade'], snapshot_count: page },
+          filters: { ...filters, event_types: ['trade', 'retract'], snapshot_count: page },
         },
       },
     ],

@@ -11,7 +11,7 @@ const secondsOf = (text) => (text === null ? null : Date.parse(`${text.replace('
 /** Tiles of a market. `onRefresh()`: called after the values were requested again because of new trades. */
 export function createMarketTiles(market, { onRefresh }) {
   const nameOf = (index) => market.token_outcomes[index] ?? short(market.token_ids[index]);
-  /** token -> `{ price, words, atS }` or `{ error }`. */
+  /** token -> `{ price, words, atS, block }`, block: of a trade of the event socket; or `{ error }`. */
   const prices = new Map();
   let volume = null;
   let touched = false;
@@ -64,13 +64,20 @@ export function createMarketTiles(market, { onRefresh }) {
   return {
     load,
     /** Shows the price of a trade of the event socket, unless the price is newer or settled. */
-    onTrade({ token, price: value, atS }) {
+    onTrade({ token, price: value, atS, block }) {
       touched = true;
       const known = prices.get(token);
       if (!market.token_ids.includes(token) || (known?.atS ?? 0) > atS || known?.words === sourceOf('settlement'))
         return;
-      prices.set(token, { price: value, words: 'newest trade', atS });
+      prices.set(token, { price: value, words: 'newest trade', atS, block });
       draw();
+    },
+    /** Replaces prices of trades that are void by those of the API. */
+    discard(isVoid) {
+      const voided = [...prices].filter(([, known]) => isVoid(known));
+      if (voided.length === 0) return;
+      for (const [token] of voided) prices.delete(token);
+      void load();
     },
   };
 }

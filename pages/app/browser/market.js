@@ -15,7 +15,7 @@ import { showRelated } from './related.js';
 import { showResolution } from './resolution.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage } from './trades.js';
+import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage, voidedBy } from './trades.js';
 
 /** Fewer candles are not worth a chart. */
 const FEW_CANDLES = 5;
@@ -187,6 +187,11 @@ export async function showMarket(id) {
       trades.prepend(trade);
       tiles.onTrade(trade);
       candles.touched();
+    },
+    onRetract(frame) {
+      const isVoid = voidedBy(frame);
+      trades.discard(isVoid);
+      tiles.discard(isVoid);
     },
     onReturn: () => void trades.reload(),
   });

@@ -38,8 +38,10 @@ export function createTable({
   );
   const foot = el('div', { class: 'foot' });
   box.replaceChildren(scroll, foot);
-  /** key -> row. */
+  /** key -> line. */
   let shown = new Map();
+  /** line -> row. */
+  const rowOf = new WeakMap();
   let next = null;
   let generation = 0;
   let pages = 0;
@@ -48,12 +50,15 @@ export function createTable({
   /** Rows that arrive while the first page is loading; null afterwards. */
   let queued = null;
 
-  const rowOf = (row, fresh = false) =>
-    el(
+  const lineOf = (row, fresh = false) => {
+    const line = el(
       'tr',
       { class: fresh ? 'fresh' : null },
       ...columns.map(({ cell, kind, wide }) => el('td', { class: classOf(kind, wide) }, cell(row))),
     );
+    rowOf.set(line, row);
+    return line;
+  };
   const bones = (rows) =>
     Array.from({ length: rows }, () =>
       el(
@@ -68,7 +73,7 @@ export function createTable({
 
   const append = (rows) => {
     for (const row of rows) {
-      const line = rowOf(row);
+      const line = lineOf(row);
       shown.set(keyOf(row), line);
       body.append(line);
     }
@@ -88,7 +93,7 @@ export function createTable({
   const putOnTop = (rows) => {
     for (const row of rows) {
       if (shown.has(keyOf(row))) continue;
-      const line = rowOf(row, true);
+      const line = lineOf(row, true);
       shown.set(keyOf(row), line);
       body.prepend(line);
     }
@@ -193,6 +198,17 @@ export function createTable({
     prepend(row) {
       if (queued === null) putOnTop([row]);
       else queued.push(row);
+    },
+    /** Removes rows. */
+    discard(isVoid) {
+      queued = queued?.filter((row) => !isVoid(row)) ?? null;
+      for (const [key, line] of shown) {
+        if (!isVoid(rowOf.get(line))) continue;
+        line.remove();
+        shown.delete(key);
+      }
+      if (!box.hasAttribute('aria-busy')) footer(true);
+      hideEmpty();
     },
   };
 }

@@ -34,6 +34,7 @@ export function fromFrame({ data }) {
     data.side === 'BUY' ? [data.maker_amount, data.taker_amount] : [data.taker_amount, data.maker_amount];
   return {
     key: `${data.tx_hash}-${data.log_index}`,
+    block: data.block_number,
     atS: Math.floor(data.timestamp / 1000),
     wallet: data.maker,
     taker: data.taker,
@@ -49,6 +50,12 @@ export function fromFrame({ data }) {
     tx: data.tx_hash,
   };
 }
+
+/** Test for rows that a `retract` frame voids. Rows of the API's lists have no block: they are final. */
+export const voidedBy =
+  ({ data: { from_block: from, to_block: to } }) =>
+  ({ block }) =>
+    block >= from && block <= to;
 
 /** A page of a /v3 list of trades, in the form that `createTable` expects. */
 export async function tradesPage(get, path, query, cursor) {

@@ -38,7 +38,7 @@ export function walletCode(wallet, page) {
         message: {
           action: 'subscribe',
           type: 'wallets',
-          filters: { wallets: [wallet], event_types: ['trade'], snapshot_count: page },
+          filters: { wallets: [wallet], event_types: ['trade', 'retract'], snapshot_count: page },
         },
       },
     ],
