@@ -10,12 +10,10 @@ import { probe } from '../up/probe.js';
 import { parseExportArguments, usageText } from './arguments.js';
 import { clickHouseExport } from './clickhouse-export.js';
 import { exportDataset } from './exporter.js';
-import { sinkPositions, tablesHaveLog } from './tables-have-log.js';
+import { REACH_MS, sinkPositions, tablesHaveLog } from './tables-have-log.js';
 
 /** Processors measure the lag of every task before they respond. */
 const PROBE_MS = 4_000;
-/** Sinks of a product that keeps up write their progress within seconds. */
-const REACH_MS = 10_000;
 const POLL_MS = 500;
 /** Tables get the rows of a block within about a second of each other while processors keep up with the chain. */
 const SETTLE_MS = 5_000;

@@ -6,6 +6,12 @@ import { endOffsets } from '../log/partitions.js';
 import type { Log } from '../log/port.js';
 import type { ExportDatabase } from './exporter.js';
 
+/**
+ * A product that keeps up has all of its log in the tables within this time, also if its node calls blocks final only when they are more than a minute old:
+ * its tasks then wait up to five times as long for more records.
+ */
+export const REACH_MS = 30_000;
+
 /** Sinks of the exported rows that read what ingest writes, with their topics. */
 export const sourceSinks: Readonly<Record<string, Topic>> = {
   fills: topics.chainFinal,

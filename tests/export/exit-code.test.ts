@@ -85,7 +85,9 @@ describe('the exit code of an export', () => {
     expect(written('forced')).toEqual(['trades_20260322T000000Z_20260322T050000Z.parquet']);
   });
 
-  it('is 75 while a task of other processors is behind, though those of this machine are ready', async () => {
+  it('is 75 while a task of other processors is behind, though those of this machine are ready', {
+    timeout: 240_000,
+  }, async () => {
     const args = 'pnl_events --from 2026-03-22 --to 2026-03-22T05:00:00Z';
     const activity = { topic: 'wallet.activity', partition: 0 };
     const onLog = async (work: (log: Awaited<ReturnType<typeof openLog>>) => Promise<unknown>) => {

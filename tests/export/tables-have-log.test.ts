@@ -1,5 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { derivedSinks, type SinkPosition, sourceSinks, tablesHaveLog } from '../../infra/export/tables-have-log.js';
+import {
+  derivedSinks,
+  REACH_MS,
+  type SinkPosition,
+  sourceSinks,
+  tablesHaveLog,
+} from '../../infra/export/tables-have-log.js';
 import { createMemoryLog, type MemoryLog } from '../../infra/log/testing.js';
 import { catalogSink } from '../../processors/catalog/sink.js';
 import { chainSink } from '../../processors/chain/sink.js';
@@ -106,6 +112,15 @@ describe('tablesHaveLog', () => {
     };
     expect(await tablesHaveLog({ log: busy, positions, withinMs: 60_000, pollMs: 1 })).toBe(true);
     expect(asked).toBe(4);
+  });
+
+  it('waits longer than records older than a minute take through the slowest tasks', () => {
+    /** As `followChunks` waits for records of this age, in the tasks activity and positions and in the slowest of the sinks. */
+    const lingers = 5;
+    const slowestSinkMs = Math.max(...definitions.map(({ lingerMs }) => lingerMs ?? 500));
+    expect(slowestSinkMs).toBe(2_000);
+    const progressMs = 1_000;
+    expect(REACH_MS).toBeGreaterThan(lingers * (50 + 1_000 + slowestSinkMs) + progressMs);
   });
 
   it('rejects a log that lacks records of the tables', async () => {
