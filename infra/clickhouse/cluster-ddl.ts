@@ -33,8 +33,8 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
   for (const name of [cluster, database])
     if (!IDENTIFIER.test(name)) throw new FatalError(`Not a name for a cluster or its database: ${name}`);
   const onCluster = ` ON CLUSTER ${cluster}`;
-  const settings = [
-    `replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`,
+  const settingsOf = (spec: TableSpec) => [
+    `replicated_deduplication_window = ${spec.deduplicationWindow ?? DEDUPLICATION_WINDOW}`,
     `replicated_deduplication_window_seconds = ${DEDUPLICATION_WINDOW_SECONDS}`,
   ];
   const replicated = (spec: TableSpec, path: string, replica: string) =>
@@ -45,16 +45,22 @@ export function clusterDdl(options: { cluster: string; database: string }): Ddl 
     table: (spec) => {
       if (spec.placement === 'everywhere') {
         const engine = replicated(spec, 'everywhere', '{shard}-{replica}');
-        return [createTable(spec, { name: spec.name, onCluster, engine, settings })];
+        return [createTable(spec, { name: spec.name, onCluster, engine, settings: settingsOf(spec) })];
       }
       const local = localName(spec);
       const target = [cluster, database, local].map((name) => `'${name}'`);
       if (spec.placement !== 'with its source') target.push(spec.placement.shardBy);
       return [
-        createTable(spec, { name: local, onCluster, engine: replicated(spec, '{shard}', '{replica}'), settings }),
+        createTable(spec, {
+          name: local,
+          onCluster,
+          engine: replicated(spec, '{shard}', '{replica}'),
+          settings: settingsOf(spec),
+        }),
         `CREATE TABLE IF NOT EXISTS ${spec.name}${onCluster} AS ${local} ENGINE = Distributed(${target.join(', ')})`,
       ];
     },
+    dropTable: (name) => [`DROP TABLE IF EXISTS ${name}${onCluster} SYNC`],
     materializedView: ({ name, from, to, select }) => [
       `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name}${onCluster} TO ${localName(to)} AS\n    ${select(localName(from))}`,
     ],

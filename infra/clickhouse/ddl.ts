@@ -24,6 +24,8 @@ export interface TableSpec {
   readonly ttl?: string;
   /** Further table settings, e.g. `index_granularity = 256`. */
   readonly settings?: readonly string[];
+  /** Inserted blocks that the table remembers; default: `DEDUPLICATION_WINDOW`. */
+  readonly deduplicationWindow?: number;
   readonly placement: Placement;
 }
 
@@ -50,6 +52,8 @@ export interface Ddl {
   readonly onCluster: string;
   /** The table and, when it is sharded, the Distributed table of its name. */
   table(spec: TableSpec): readonly string[];
+  /** Drops a table that has a complete copy on each node. */
+  dropTable(name: string): readonly string[];
   /** A view that runs on each node on the rows inserted there. */
   materializedView(spec: MaterializedViewSpec): readonly string[];
   /**
@@ -79,7 +83,7 @@ export interface Ddl {
   dropIndex(spec: IndexSpec): readonly string[];
 }
 
-/** The DDL for a database without rows: it backfills no views, converts no values and builds no indices. */
+/** The DDL for migrations of a database without rows: it backfills no views, converts no values and builds no indices. */
 export const emptyDatabaseDdl = (ddl: Ddl): Ddl => ({
   ...ddl,
   backfill: () => [],
@@ -167,9 +171,10 @@ export const singleServerDdl: Ddl = {
       name: spec.name,
       onCluster: '',
       engine: `${spec.engine}(${(spec.engineArgs ?? []).join(', ')})`,
-      settings: [`non_replicated_deduplication_window = ${DEDUPLICATION_WINDOW}`],
+      settings: [`non_replicated_deduplication_window = ${spec.deduplicationWindow ?? DEDUPLICATION_WINDOW}`],
     }),
   ],
+  dropTable: (name) => [`DROP TABLE IF EXISTS ${name} SYNC`],
   materializedView: ({ name, from, to, select }) => [
     `CREATE MATERIALIZED VIEW IF NOT EXISTS ${name} TO ${to.name} AS\n    ${select(from.name)}`,
   ],

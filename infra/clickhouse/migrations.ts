@@ -6,6 +6,7 @@ import type { ClickHouse } from './client.js';
 import { ddlFor } from './cluster-ddl.js';
 import { type Ddl, emptyDatabaseDdl, type Migration, singleServerDdl, type TableSpec } from './ddl.js';
 import { withMigrationLock } from './migration-lock.js';
+import { type NewestSchema, newestSchema } from './newest-schema.js';
 
 export interface MigrateOptions {
   readonly client: ClickHouse;
@@ -35,7 +36,7 @@ interface AppliedRow {
  * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
  * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
  * statements say IF [NOT] EXISTS. Earlier migrations are not: their statements may not fit tables that a later one has changed. A database without rows
- * is not backfilled. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this call.
+ * is not backfilled; a new one of a single server gets all tables in their newest form. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;
@@ -53,19 +54,51 @@ export async function migrate(options: MigrateOptions): Promise<readonly string[
       // Queried again: another process may have applied migrations while this one waited for the lock.
       const due = await pending(client, migrations);
       const empty = await isEmpty(client);
-      const effectiveDdl = empty ? emptyDatabaseDdl(ddl) : ddl;
-      for (const migration of due) {
-        for (const statement of migration.statements(effectiveDdl)) await client.command(statement);
-        const { id } = migration;
-        const applied = { id, checksum: checksumOf(migration), applied_at: new Date().toISOString() };
-        await client.insertRows(migrationsTable.name, [applied]);
-        if (!empty) logger.info({ migration: id }, 'migration applied');
+      const isNew = empty && due.length === migrations.length && client.cluster === undefined;
+      const newest = isNew ? newestSchema(migrations) : null;
+      if (newest !== null) {
+        await createNewest(client, newest, ddl);
+        await recordApplied(client, migrations);
+      } else {
+        const effectiveDdl = empty ? emptyDatabaseDdl(ddl) : ddl;
+        for (const migration of due) {
+          for (const statement of migration.statements(effectiveDdl)) await client.command(statement);
+          await recordApplied(client, [migration]);
+          if (!empty) logger.info({ migration: migration.id }, 'migration applied');
+        }
       }
       if (empty) logger.info({ migrations: due.length }, 'tables created');
       return due.map(({ id }) => id);
     },
   );
 }
+
+/** Creates everything in a database without rows. What a killed process has left there may be of an older version, and is dropped. */
+async function createNewest(client: ClickHouse, newest: NewestSchema, ddl: Ddl): Promise<void> {
+  const { tables, views, materializedViews } = newest;
+  const existing = await client.query<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND NOT startsWith(name, {migrations:String}) ORDER BY engine NOT LIKE '%View'",
+    { migrations: migrationsTable.name },
+  );
+  const own = new Set([...tables, ...views, ...materializedViews].map(({ name }) => name));
+  const statements = [
+    ...existing.flatMap(({ name }) => (own.has(name) ? ddl.dropTable(name) : [])),
+    ...tables.flatMap((spec) => ddl.table(spec)),
+    ...views.flatMap(({ name, select }) => ddl.view(name, select)),
+    ...materializedViews.flatMap((spec) => ddl.materializedView(spec)),
+  ];
+  for (const statement of statements) await client.command(statement);
+}
+
+const recordApplied = (client: ClickHouse, migrations: readonly Migration[]): Promise<void> =>
+  client.insertRows(
+    migrationsTable.name,
+    migrations.map((migration) => ({
+      id: migration.id,
+      checksum: checksumOf(migration),
+      applied_at: new Date().toISOString(),
+    })),
+  );
 
 /** Whether no table but `schema_migrations` has a row. */
 async function isEmpty(client: ClickHouse): Promise<boolean> {

@@ -113,7 +113,7 @@ export const tagLeaderboardTables: Migration = {
  */
 export const tagLeaderboardSums = {
   statements: (ddl) => [
-    `DROP TABLE IF EXISTS ${tagLeaderboards.name}${ddl.onCluster} SYNC`,
+    ...ddl.dropTable(tagLeaderboards.name),
     ...ddl.table({ ...tagLeaderboards, columns: `${tagLeaderboards.columns},${sumColumns}` }),
   ],
 } satisfies Pick<Migration, 'statements'>;

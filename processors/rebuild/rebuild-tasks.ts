@@ -1,4 +1,5 @@
-import type { Ddl, MaterializedViewSpec, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import type { Ddl, Migration, TableSpec } from '../../infra/clickhouse/ddl.js';
+import { type NewestSchema, newestSchema } from '../../infra/clickhouse/newest-schema.js';
 import { FatalError } from '../../infra/errors.js';
 import { chainTokenTables } from '../activity/chain-tokens.js';
 import { activityTables } from '../activity/tables.js';
@@ -16,6 +17,7 @@ import { fillsSink } from '../fills/sink.js';
 import { fillsTables } from '../fills/tables.js';
 import { fillTotals, resolutionsInOrder } from '../fills/totals.js';
 import { quoteTables } from '../markets/tables.js';
+import { migrations } from '../migrations.js';
 import { oracleSink } from '../oracle/sink.js';
 import { oracleTables } from '../oracle/tables.js';
 import { comboTables } from '../positions/combo-tables.js';
@@ -39,7 +41,7 @@ import { walletTagsComputedTables } from '../wallet-tags/tables.js';
 export interface RebuildTask {
   readonly definition: SinkDefinition;
   readonly tables: readonly TableSpec[];
-  /** Statements that create missing tables and views in the form of the newest migration. */
+  /** Statements that create missing tables, indexes and materialized views in their newest form. */
   readonly create: (ddl: Ddl) => readonly string[];
 }
 
@@ -56,63 +58,32 @@ const taskSources: readonly (readonly [SinkDefinition, ...Pick<Migration, 'state
   [socialSink, socialTables],
 ];
 
-/** Collects the tables and views that the migrations create; for one that a later migration recreates, the later form. */
-function rebuildTaskOf(definition: SinkDefinition, migrations: readonly Pick<Migration, 'statements'>[]): RebuildTask {
-  const tables = new Map<string, TableSpec>();
-  const views = new Map<string, MaterializedViewSpec>();
-  const redefine = (spec: TableSpec, part: RegExp, replacement: string): void => {
-    const known = tables.get(spec.name) ?? spec;
-    const columns = known.columns.replace(part, replacement);
-    if (columns === known.columns) throw new Error(`Table ${spec.name} has no ${part}`);
-    tables.set(spec.name, { ...known, columns });
-  };
-  const collecting: Ddl = {
-    onCluster: '',
-    table: (spec) => {
-      tables.set(spec.name, spec);
-      return [];
-    },
-    materializedView: (spec) => {
-      views.set(spec.name, spec);
-      return [];
-    },
-    drop: () => [],
-    backfill: () => [],
-    view: () => [],
-    replaceView: () => [],
-    addColumn: (spec, column) => {
-      redefine(spec, /$/, `,\n      ${column}`);
-      return [];
-    },
-    dropColumns: (spec, names) => {
-      for (const name of names) redefine(spec, new RegExp(`\\n +${name} [A-Za-z]+(\\([A-Za-z]+\\))?,`), '');
-      return [];
-    },
-    hashesToBytes: (spec, names) => {
-      for (const name of names) redefine(spec, new RegExp(`\\b${name} String\\b`), `${name} FixedString(32)`);
-      return [];
-    },
-    dropView: (name) => {
-      views.delete(name);
-      return [];
-    },
-    index: () => [],
-    deduplicationWindow: () => [],
-    dropIndex: () => [],
-  };
-  for (const migration of migrations) migration.statements(collecting);
+function schemaOf(list: readonly Pick<Migration, 'statements'>[]): NewestSchema {
+  const schema = newestSchema(list);
+  if (schema === null) throw new Error('A migration has statements of its own, so the newest tables are not known');
+  return schema;
+}
+const newest = schemaOf(migrations);
+
+/** `creating`: the migrations that create the sink's tables and views. */
+function rebuildTaskOf(definition: SinkDefinition, creating: readonly Pick<Migration, 'statements'>[]): RebuildTask {
+  const created = schemaOf(creating);
+  const namesOf = (list: readonly { readonly name: string }[]) => new Set(list.map(({ name }) => name));
+  const [ownTables, ownViews] = [namesOf(created.tables), namesOf(created.materializedViews)];
+  const tables = newest.tables.filter(({ name }) => ownTables.has(name));
+  const views = newest.materializedViews.filter(({ name }) => ownViews.has(name));
   return {
     definition,
-    tables: [...tables.values()],
+    tables,
     create: (ddl) => [
-      ...[...tables.values()].flatMap((spec) => ddl.table(spec)),
-      ...[...views.values()].flatMap((spec) => ddl.materializedView(spec)),
+      ...tables.flatMap((spec) => ddl.table(spec)),
+      ...views.flatMap((spec) => ddl.materializedView(spec)),
     ],
   };
 }
 
-const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...migrations]) =>
-  rebuildTaskOf(definition, migrations),
+const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...creating]) =>
+  rebuildTaskOf(definition, creating),
 );
 
 /** Tables that processors compute again from those of the tasks, once they are emptied. */

@@ -15,6 +15,7 @@ import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { isChunkCommitted, type NewestChunk } from '../sink/committed-chunk.js';
 import { resumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
+import { sinkTables } from '../sink/tables.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
 import { requireCompleteLog } from './complete-log.js';
 import { type Differences, findDifferences } from './differences.js';
@@ -97,7 +98,9 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
   const ownedSinks = await acquireSinks(options, ends);
 
   await dropShadow();
-  await migrate({ client: shadow, migrations, logger });
+  await shadow.ensureDatabase();
+  const tables = [...sinkTables.statements(ddl), ...tasks.flatMap((task) => task.create(ddl))];
+  for (const sql of tables) await shadow.command(sql);
   // The live sink has already written unprocessable records to dead.letters.
   await runToEnd(await sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ClickHouse } from '../../infra/clickhouse/client.js';
-import { emptyDatabaseDdl, singleServerDdl } from '../../infra/clickhouse/ddl.js';
+import { emptyDatabaseDdl, type Migration, singleServerDdl } from '../../infra/clickhouse/ddl.js';
 import { migrate } from '../../infra/clickhouse/migrations.js';
 import { silentLogger } from '../../infra/telemetry/logger.js';
 import { migrations } from '../../processors/migrations.js';
@@ -8,8 +8,10 @@ import { startTestClickHouse, type TestClickHouse } from '../support/clickhouse.
 
 const logger = silentLogger();
 let engine: TestClickHouse;
+let expected: ReadonlyMap<string, string>;
 beforeAll(async () => {
   engine = await startTestClickHouse();
+  expected = await migratedSchema();
 });
 afterAll(() => engine.stop());
 
@@ -37,7 +39,6 @@ const dropDatabase = (client: ClickHouse) =>
   client.command('DROP DATABASE {name:Identifier} SYNC', { name: client.database });
 
 it('the schema of a new database equals that of a migrated one', async () => {
-  const expected = await migratedSchema();
   expect(expected.size).toBeGreaterThan(50);
   const whole = await engine.connect({ database: 'whole' });
   expect(await migrate({ client: whole, migrations, logger })).toEqual(migrations.map(({ id }) => id));
@@ -46,10 +47,34 @@ it('the schema of a new database equals that of a migrated one', async () => {
   await dropDatabase(whole);
 });
 
-it('the creation of a database that is killed after any of its statements, again and again, ends with the same schema', async () => {
-  const expected = await migratedSchema();
+it('the creation of a database that was killed, by this version or an older one, ends with the same schema', async () => {
+  const client = await engine.connect({ database: 'started' });
+  for (const statements of [60, 1_000]) {
+    let left = statements;
+    const command: ClickHouse['command'] = async (statement, ...rest) => {
+      left -= 1;
+      if (left < 0) throw new Error('killed');
+      return client.command(statement, ...rest);
+    };
+    const insertRows = () => Promise.reject(new Error('killed'));
+    await expect(migrate({ client: { ...client, command, insertRows }, migrations, logger })).rejects.toThrow('killed');
+  }
+  await client.command('DROP TABLE tokens SYNC');
+  await client.command('CREATE TABLE tokens (of_an_older_version UInt8) ENGINE = MergeTree ORDER BY ()');
+  await client.command('CREATE TABLE of_the_user (n UInt8) ENGINE = MergeTree ORDER BY ()');
+  await migrate({ client, migrations, logger });
+  const schema = await schemaOf(client);
+  expect(schema.delete('of_the_user')).toBe(true);
+  expect(schema).toEqual(expected);
+  await dropDatabase(client);
+});
+
+it('migrations of a database without rows that are killed after any statement, again and again, end with the same schema', async () => {
   const client = await engine.connect({ database: 'killed' });
-  const creations = migrations
+  // A new database is not migrated.
+  const [first, ...later] = migrations as [Migration, ...Migration[]];
+  await migrate({ client, migrations: [first], logger });
+  const creations = later
     .map((migration) => migration.statements(emptyDatabaseDdl(singleServerDdl)))
     .filter((statements) => statements.length > 0);
   /** Creates the database until the process is killed before that statement. */

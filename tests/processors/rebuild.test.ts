@@ -92,6 +92,9 @@ const stored = async () =>
         (SELECT count() FROM candles) AS candles`,
     )
   )[0];
+/** Indexes and settings of exchanged tables are those of the shadow database. */
+const schema = () =>
+  live.query('SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name');
 
 describe('rebuild', { timeout: 240_000 }, () => {
   it('produces rows identical to every live table', async () => {
@@ -99,6 +102,7 @@ describe('rebuild', { timeout: 240_000 }, () => {
     await log.append(topics.pnlEvents.name, changes);
     await runToEnd(smallSink(pnlSink, log, live).sink);
     const before = await stored();
+    const schemaBefore = await schema();
     expect(before).toMatchObject({ fills: '60', by_wallet: '120', by_token: '60', by_builder: '20', ticks: '40' });
     const reports = await run('all');
     expect(reports.filter((report) => !report.identical)).toEqual([]);
@@ -111,6 +115,7 @@ describe('rebuild', { timeout: 240_000 }, () => {
       expect([table, reports.find((report) => report.table === table)?.rebuilt.rows]).toEqual([table, rows]);
     expect(reports).toHaveLength(46);
     expect(await stored()).toEqual(before);
+    expect(await schema()).toEqual(schemaBefore);
     const databasesLeft = await live.query('SELECT name FROM system.databases WHERE name = {name:String}', {
       name: shadow.database,
     });
