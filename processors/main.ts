@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createClickHouse } from '../infra/clickhouse/client.js';
 import { clickHouseConnection } from '../infra/clickhouse/connection.js';
@@ -14,6 +13,7 @@ import { createHealthRegistry } from '../infra/telemetry/readiness.js';
 import { runProcess } from '../infra/telemetry/run-process.js';
 import { assignTasks } from './assignment/assign-tasks.js';
 import { createTaskRunner } from './assignment/task-runner.js';
+import { processIdentity } from './process-identity.js';
 import { createReadiness } from './readiness.js';
 import { runConcurrently } from './run-concurrently.js';
 import { openStateStores } from './stateful/state-store.js';
@@ -33,6 +33,11 @@ runProcess({
   logger,
   main: async (signal) => {
     const groups = taskGroupsOf(args);
+    const { member, stateDirectory } = processIdentity({
+      adminPort: config.ports.admin[name],
+      memberName: config.memberName,
+      portVariable: name === 'stream' ? 'ADMIN_PORT_STREAM' : 'ADMIN_PORT_PROCESSORS',
+    });
     logger.info({ config: redactConfig(config) }, 'starting');
     const metrics = createMetrics({ process: name });
     const healthRegistry = createHealthRegistry();
@@ -46,8 +51,7 @@ runProcess({
     const { log, codec } = await openEventLog(config, { logger, metrics, signal, healthRegistry });
     const connection = await clickHouseConnection(config);
     const clickhouse = createClickHouse(connection, { logger });
-    // One directory per process of a machine: a store has one write lock, which a suspended process may keep.
-    const stores = openStateStores(join(config.dataDir, 'state', String(admin.port)), config.logUrl);
+    const stores = openStateStores(join(config.dataDir, 'state', stateDirectory), config.logUrl);
     const deps = { log, codec, logger, metrics };
     const tableTasks = groups.includes('tables')
       ? await createTableTasks({
@@ -77,7 +81,6 @@ runProcess({
       healthRegistry.readiness().catch((error) => logger.warn({ err: error }, 'cannot measure lag'));
     }, LAG_INTERVAL_MS);
 
-    const member = config.memberName ?? `${hostname()}:${admin.port}`;
     const joinGroup = (group: TaskGroup, runSignal: AbortSignal): Promise<void> => {
       const names = tasksOf[group].map((task) => task.name);
       return createMembership({ log, codec, logger, role: roleOf(group), member }).run(runSignal, (members) => {

@@ -41,7 +41,7 @@ export const environment = z.object({
       .regex(/^[\w.:-]{1,200}$/, 'letters, digits and . _ : - only')
       .optional(),
     'General',
-    'Name of a processors process among several on one log; each needs a unique name.',
+    'Name of a processors process among several on one log; each needs a unique name. Required with admin port 0, where it also names the directory of the state of the process.',
     'host name and admin port',
   ),
   UV_THREADPOOL_SIZE: setting(
@@ -276,13 +276,17 @@ export const environment = z.object({
   ),
   ADMIN_PORT_CLICKHOUSE: setting(port(9100), 'Monitoring', '`/healthz`, `/readyz` and `/metrics` of clickhouse.'),
   ADMIN_PORT_INGEST: setting(port(9101), 'Monitoring', 'The same of ingest.'),
-  ADMIN_PORT_PROCESSORS: setting(port(9102), 'Monitoring', 'The same of processors.'),
+  ADMIN_PORT_PROCESSORS: setting(
+    port(9102),
+    'Monitoring',
+    'The same of processors. 0, a free port, needs `MEMBER_NAME`.',
+  ),
   ADMIN_PORT_API: setting(port(9103), 'Monitoring', 'The same of the API.'),
   ADMIN_PORT_GATEWAY: setting(port(9104), 'Monitoring', 'The same of stream-gateway.'),
   ADMIN_PORT_STREAM: setting(
     port(9099),
     'Monitoring',
-    'The same of processors that run only the tasks of the stream (`npm run processors -- stream`).',
+    'The same of processors that run only the tasks of the stream (`npm run processors -- stream`). 0 needs `MEMBER_NAME`.',
   ),
 });
 

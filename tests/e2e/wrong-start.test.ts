@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
@@ -39,6 +39,17 @@ it.each([
     expect(output).not.toMatch(/^ +at |starting/m);
   },
 );
+
+it('processors without a fixed admin port and a name end before they create a state directory', async () => {
+  for (const [args, variable] of [
+    [[], 'ADMIN_PORT_PROCESSORS'],
+    [['stream'], 'ADMIN_PORT_STREAM'],
+  ] as const) {
+    const { code, output } = await run('processors/main.js', args, { [variable]: '0' });
+    expect([code, output]).toEqual([78, expect.stringContaining(`${variable}: port 0 is another one at each start`)]);
+  }
+  expect(existsSync(join(dataDir, 'state'))).toBe(false);
+});
 
 it('a rebuild without a table lists the tables', async () => {
   const { code, output } = await run('processors/rebuild/main.js', [], {});
