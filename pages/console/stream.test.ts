@@ -32,9 +32,9 @@ function stubSockets() {
   return sockets;
 }
 
-it('openStream subscribes again without since_seq when the events after the last one are gone, and only then', async () => {
+it('openStream subscribes again with since_seq in place of since, and without it when the events after the last one are gone', async () => {
   const sockets = stubSockets();
-  const message = { action: 'subscribe', type: 'trades', filters: { side: 'BUY' } };
+  const message = { action: 'subscribe', type: 'trades', filters: { side: 'BUY', since: 5 } };
   const on = { bytes: () => undefined, frame: () => undefined, state: () => undefined };
   const stream = openStream({ url: 'ws://server/ws', message, on });
   const [socket] = sockets;
@@ -49,7 +49,11 @@ it('openStream subscribes again without since_seq when the events after the last
   await receive({ type: 'error', code: 'since_seq_unavailable' });
   stream.close();
   const subscriptions = socket?.sent.filter((one) => 'filters' in one).map(({ filters }) => filters);
-  expect(subscriptions).toEqual([{ side: 'BUY' }, { side: 'BUY', since_seq: 7 }, { side: 'BUY' }]);
+  expect(subscriptions).toEqual([
+    { side: 'BUY', since: 5 },
+    { side: 'BUY', since_seq: 7 },
+    { side: 'BUY', since: 5 },
+  ]);
 });
 
 it('openStream connects again when a subscription is unavailable, with longer waits, and not once it is closed', async () => {

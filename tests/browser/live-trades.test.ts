@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiHarness } from '../support/api.js';
 import { startBrowser, withoutBrowser } from '../support/browser.js';
 import { startPositionsApi } from '../support/positions-api.js';
-import { alice, bob, snow, snowYes, T, tx } from '../support/venue.js';
+import { alice, bob, fills, snow, snowYes, T, tx } from '../support/venue.js';
 
 const missing = withoutBrowser();
 if (missing !== null) console.warn(`Not run here: ${missing}. In CI it must run.`);
@@ -118,6 +118,52 @@ describe.skipIf(missing !== null)('lists of trades that follow the event socket'
     await both('$0.90', '$0.50');
     send(retract(201, 201));
     await both('$0.50');
+    await page.close();
+  });
+
+  it('of the home page request every trade since their newest one, and show none that is older than it', async () => {
+    const { page, subscribed, send } = await open('/app');
+    // Until the list is there, its newest trade is unknown.
+    let answer: (() => void) | undefined;
+    await page.route('**/v3/trades?matches_only=true&limit=*', async (route) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Live' }).click();
+    await soon(() => answer).toBeDefined();
+    expect(subscribed.map(({ type }) => type)).toEqual(['trades', 'chainlink']);
+    answer?.();
+    await soon(() => subscribed.length).toBe(3);
+    const newest = Math.max(...fills.map(({ timestampS }) => timestampS));
+    expect(subscribed[2]?.filters).toEqual({ event_types: ['trade', 'retract'], since: newest * 1000 - 1 });
+
+    const rows = page.locator('#results tbody tr');
+    const loaded = await rows.count();
+    // A trade before the list, the match of tx 3 again, one of the newest block and a later one.
+    const known = trade(102, 0, 0.4);
+    send({
+      type: 'snapshot',
+      count: 4,
+      events: [
+        trade(90, 1, 0.1),
+        { ...known, data: { ...known.data, tx_hash: tx(3) } },
+        trade(104, 50, 0.45),
+        trade(105, 3, 0.5),
+      ],
+    });
+    await soon(() => fresh(page, 'results')).toEqual(['$0.50', '$0.45']);
+    expect(await rows.count()).toBe(loaded + 2);
+    await page.close();
+  });
+
+  it('of a market request every trade since their newest one', async () => {
+    const { page, subscribed } = await open(`/app/market/${snow.slug}`);
+    await soon(() => subscribed.length).toBe(1);
+    const newest = Math.max(...fills.flatMap((fill) => (snow.tokenIds?.includes(fill.tokenId) ? fill.timestampS : [])));
+    expect(subscribed[0]?.filters.since).toBe(newest * 1000 - 1);
+    expect(subscribed[0]?.filters.snapshot_count).toBeUndefined();
     await page.close();
   });
 });

@@ -10,7 +10,16 @@ import { createLive } from './live.js';
 import { showOverview } from './overview.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { fromFrame, isMatch, largeColumns, newestColumns, tradeKey, tradesPage, voidedBy } from './trades.js';
+import {
+  fromFrame,
+  isMatch,
+  largeColumns,
+  newestColumns,
+  tradeKey,
+  tradesPage,
+  tradeTime,
+  voidedBy,
+} from './trades.js';
 import { createWindows } from './windows.js';
 
 const PAGE = 50;
@@ -37,6 +46,7 @@ function createLargeTrades() {
     columns: largeColumns,
     load: (cursor) => tradesPage(get, '/v3/trades', { ...NEWEST, min_amount_usd: LARGE_USD }, cursor),
     keyOf: tradeKey,
+    timeOf: tradeTime,
     keepNewest: MAX_LIVE_ROWS,
     empty: `Waiting for a trade of at least $${LARGE_USD}.`,
     isQuiet: true,
@@ -53,17 +63,19 @@ function showNewest() {
     columns: newestColumns,
     load: (cursor) => tradesPage(get, '/v3/trades', NEWEST, cursor),
     keyOf: tradeKey,
+    timeOf: tradeTime,
     keepNewest: MAX_LIVE_ROWS,
     empty: 'Waiting for the first trade.',
   });
   void table.reload();
   createLive({
     filters: {},
+    newest: table.newest,
     onTrade(frame) {
       if (isMatch(frame)) table.prepend(fromFrame(frame));
     },
     onRetract: (frame) => table.discard(voidedBy(frame)),
-    onReturn: () => void table.reload(),
+    onReturn: table.reload,
   });
   showOverview();
   const windows = createWindows();

@@ -4,8 +4,8 @@ import { openStream } from '/console/stream.js';
 import { currentKey, socketUrl } from './api.js';
 import { $ } from './dom.js';
 
-/** Number of recent trades to show first: the API's lists contain final trades only. */
-const SNAPSHOT = 50;
+/** Unix ms before the trades to show first: those after the list, which contains final trades only, and those of its newest block. The server bounds it by the plan. */
+const sinceOf = (row) => (row === null ? 0 : row.atS * 1000 - 1);
 
 const WORDS = {
   connecting: 'Connecting ...',
@@ -14,8 +14,8 @@ const WORDS = {
   closed: '',
 };
 
-/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onRetract(frame)`: trades of these blocks are void; `onReturn()`: reloads what was missed while the page was hidden or the connection lost. */
-export function createLive({ filters, onTrade, onRetract, onReturn }) {
+/** Button that follows trades live. `filters`: of the subscription. `onTrade(frame)`: per trade; `onRetract(frame)`: trades of these blocks are void; `newest()`: the newest trade of the list, or null; `onReturn()`: reloads what was missed while the page was hidden or the connection lost. */
+export function createLive({ filters, newest, onTrade, onRetract, onReturn }) {
   const button = $('live');
   const status = $('live-status');
   let stream = null;
@@ -27,7 +27,7 @@ export function createLive({ filters, onTrade, onRetract, onReturn }) {
       message: {
         action: 'subscribe',
         type: 'trades',
-        filters: { ...filters, event_types: ['trade', 'retract'], snapshot_count: SNAPSHOT },
+        filters: { ...filters, event_types: ['trade', 'retract'], since: sinceOf(newest()) },
       },
       on: {
         bytes() {
@@ -40,7 +40,7 @@ export function createLive({ filters, onTrade, onRetract, onReturn }) {
         },
         missed() {
           status.textContent = WORDS.open;
-          onReturn();
+          void onReturn();
         },
         state(name, detail = '') {
           status.textContent = WORDS[name];
@@ -60,22 +60,31 @@ export function createLive({ filters, onTrade, onRetract, onReturn }) {
   const follow = (value) => {
     following = value;
     button.setAttribute('aria-pressed', String(value));
-    if (value) start();
-    else stream?.close();
+    if (!value) stream?.close();
+  };
+  /** Follows from the newest trade of the reloaded list on. */
+  const resume = async () => {
+    status.textContent = WORDS.connecting;
+    await onReturn();
+    if (following && stream === null && !document.hidden) start();
   };
   button.hidden = false;
   button.addEventListener('click', () => {
-    if (!following) onReturn();
     follow(!following);
+    if (following) void resume();
+    else status.textContent = WORDS.closed;
   });
   // A hidden page closes the socket: received events are metered.
   document.addEventListener('visibilitychange', () => {
     if (!following) return;
     if (document.hidden) stream?.close();
-    else if (stream === null) {
-      onReturn();
-      start();
-    }
+    else if (stream === null) void resume();
   });
-  return { start: () => follow(true) };
+  return {
+    /** Follows from the newest trade of the loaded list on. */
+    start() {
+      follow(true);
+      start();
+    },
+  };
 }

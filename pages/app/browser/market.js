@@ -15,7 +15,7 @@ import { showRelated } from './related.js';
 import { showResolution } from './resolution.js';
 import { statusOf } from './search.js';
 import { createTable } from './table.js';
-import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage, voidedBy } from './trades.js';
+import { fromFrame, isMatch, marketColumns, tradeKey, tradesPage, tradeTime, voidedBy } from './trades.js';
 
 /** Fewer candles are not worth a chart. */
 const FEW_CANDLES = 5;
@@ -175,12 +175,14 @@ export async function showMarket(id) {
     columns: marketColumns,
     load: (cursor) => tradesPage(get, '/v3/trades', { ...filter, matches_only: true }, cursor),
     keyOf: tradeKey,
+    timeOf: tradeTime,
     empty: 'This market has no trades yet.',
   });
   await trades.reload();
   if (!market.listed) return;
   const live = createLive({
     filters: { condition_ids: [market.condition_id] },
+    newest: trades.newest,
     onTrade(frame) {
       if (!isMatch(frame)) return;
       const trade = fromFrame(frame);
@@ -193,7 +195,7 @@ export async function showMarket(id) {
       trades.discard(isVoid);
       tiles.discard(isVoid);
     },
-    onReturn: () => void trades.reload(),
+    onReturn: trades.reload,
   });
   if (!market.closed) live.start();
 }

@@ -11,7 +11,7 @@ const RETRY_MS = 10_000;
 /**
  * Creates a table. `id`: of its box; the heading is `<id>-title`. `columns`: `{ title, cell(row), kind: 'num' | 'text' | undefined, wide }`; wide columns
  * are hidden on narrow screens. `load(cursor)`: resolves to `{ rows, next }`; cursor null: first page; next null: last page. `keyOf(row)`: rows with a
- * key that is already shown are skipped. `empty`: text of an empty list. `instead(error)`: replaces the table after an error by another one, or null. `keepNewest`: most rows per loaded page of a list that rows are prepended to. `isQuiet`: errors are shown as a note, not as an alert.
+ * key that is already shown are skipped. `empty`: text of an empty list. `instead(error)`: replaces the table after an error by another one, or null. `timeOf(row)`: prepended rows that are older than the newest row are skipped. `keepNewest`: most rows per loaded page of a list that rows are prepended to. `isQuiet`: errors are shown as a note, not as an alert.
  */
 export function createTable({
   id,
@@ -19,6 +19,7 @@ export function createTable({
   load,
   keyOf,
   empty,
+  timeOf = null,
   onError = null,
   instead = () => null,
   keepNewest = null,
@@ -90,9 +91,16 @@ export function createTable({
     isTrimmed = true;
   };
 
+  const newest = () => rowOf.get(body.firstElementChild) ?? null;
+  /** True for a row of before the loaded page. */
+  const isOlder = (row) => {
+    const top = newest();
+    return timeOf !== null && top !== null && timeOf(row) < timeOf(top);
+  };
+
   const putOnTop = (rows) => {
     for (const row of rows) {
-      if (shown.has(keyOf(row))) continue;
+      if (shown.has(keyOf(row)) || isOlder(row)) continue;
       const line = lineOf(row, true);
       shown.set(keyOf(row), line);
       body.prepend(line);
@@ -194,7 +202,9 @@ export function createTable({
       body.replaceChildren();
       return more();
     },
-    /** Inserts a new row at the top, unless it is shown; while the first page is loading, after it. */
+    /** The row at the top; null if there is none, or the first page is loading. */
+    newest,
+    /** Inserts a new row at the top, unless it is shown or older than the one there; while the first page is loading, after it. */
     prepend(row) {
       if (queued === null) putOnTop([row]);
       else queued.push(row);

@@ -64,6 +64,7 @@ export async function tradesPage(get, path, query, cursor) {
 }
 
 export const tradeKey = (row) => row.key;
+export const tradeTime = (row) => row.atS;
 
 const outcome = (row) => row.outcome ?? short(row.token);
 /** Narrow screens have no room for a column of outcomes. */

@@ -42,7 +42,8 @@ export function openStream({ url, message, further = [], on }) {
   const subscribe = () => {
     resumes = lastSeq > 0 && message.type !== 'chainlink';
     const cursor = epoch === undefined ? lastSeq : `${epoch}:${lastSeq}`;
-    const filters = resumes ? { ...message.filters, since_seq: cursor } : message.filters;
+    // The server warns of a since beside since_seq, as if events were missing.
+    const filters = resumes ? { ...message.filters, since: undefined, since_seq: cursor } : message.filters;
     socket.send(JSON.stringify({ ...message, filters }));
   };
   const handle = (text) => {
