@@ -14,13 +14,6 @@ export function paidOnly(words, { upgradeUrl = null } = {}) {
   return el('p', { class: 'dim' }, words, ...plans);
 }
 
-/** A page of /v1 by offset, counted from the newest row of the first page; after a full page another may follow. */
-const pageOf = async (path, query, cursor) => {
-  const offset = cursor ?? 0;
-  return { offset, body: await get(path, { ...query, limit: PAGE, offset }) };
-};
-const nextOf = ({ offset, body }) => (body.count < PAGE ? null : offset + PAGE);
-
 const market = (row) =>
   el('a', { class: 'row', href: marketPath(row.conditionId || row.asset) }, row.title || `Token ${short(row.asset)}`);
 /** In an open market 0 means that there is no price. */
@@ -44,23 +37,24 @@ export function createFreePositions(address) {
     id: 'positions',
     columns: positionColumns,
     async load(cursor) {
-      const page = await pageOf(`/v1/wallets/${address}/positions`, {}, cursor);
-      return { rows: page.body.positions, next: nextOf(page) };
+      const page = await get(`/v1/wallets/${address}/positions`, { limit: PAGE, cursor });
+      return { rows: page.positions, next: page.next_cursor };
     },
     keyOf: (row) => row.asset,
     empty: 'This wallet has no open positions.',
   });
 }
 
-/** Trades of a wallet. Rows have no id and an order may fill twice in a transaction: the offset distinguishes them. */
+/** Trades of a wallet. Rows have no id and an order may fill twice in a transaction: a number distinguishes them. */
 export function createFreeTrades(address) {
+  let number = 0;
   return createTable({
     id: 'trades',
     columns: freeWalletColumns,
     async load(cursor) {
-      const page = await pageOf(`/v1/wallets/${address}/trades`, {}, cursor);
-      const rows = page.body.trades.map((row, index) => ({
-        key: page.offset + index,
+      const page = await get(`/v1/wallets/${address}/trades`, { limit: PAGE, cursor });
+      const rows = page.trades.map((row) => ({
+        key: number++,
         atS: row.timestamp,
         side: row.side,
         outcome: row.outcome || null,
@@ -71,7 +65,7 @@ export function createFreeTrades(address) {
         shares: row.size,
         tx: row.transactionHash,
       }));
-      return { rows, next: nextOf(page) };
+      return { rows, next: page.next_cursor };
     },
     keyOf: (row) => row.key,
     empty: 'This wallet has not traded.',
