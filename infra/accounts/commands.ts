@@ -7,11 +7,12 @@ import type { Log } from '../log/port.js';
 export interface AccountCommands {
   /**
    * Append a command; resolves when it is durable, with the id to wait for. Pass an `id` when the command may be repeated: the accounts
-   * processor applies each id once. `author`: who requested it, see AccountCommand. Throws what the log's append throws.
+   * processor applies each id once. `author`: who requested it, see AccountCommand. `atMs`: the time that it is applied at, default now. Throws what
+   * the log's append throws.
    */
   send(
     command: AccountCommand['command'],
-    options?: { readonly id?: string; readonly author?: string },
+    options?: { readonly id?: string; readonly author?: string; readonly atMs?: number },
   ): Promise<string>;
 }
 
@@ -23,13 +24,11 @@ export function createAccountCommands(deps: {
 }): AccountCommands {
   const now = deps.now ?? Date.now;
   return {
-    async send(command, { id = randomUUID(), author = 'system' } = {}) {
-      const issuedAtMs = now();
+    async send(command, { id = randomUUID(), author = 'system', atMs } = {}) {
+      const nowMs = now();
       const { account_id: accountId } = Object.values(command)[0] as { account_id: string };
-      const value = deps.codec.encode('account_command', { id, issued_at_ms: issuedAtMs, command, author });
-      await deps.log.append(topics.accountsCommands.name, [
-        { key: `account:${accountId}`, value, timestampMs: issuedAtMs },
-      ]);
+      const value = deps.codec.encode('account_command', { id, issued_at_ms: atMs ?? nowMs, command, author });
+      await deps.log.append(topics.accountsCommands.name, [{ key: `account:${accountId}`, value, timestampMs: nowMs }]);
       return id;
     },
   };

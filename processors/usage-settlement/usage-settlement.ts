@@ -131,6 +131,27 @@ export function createUsageSettlement(options: {
   const grantsOf = (accountId: string, meter: AccountMeter) =>
     capacity.grantsOf(accountId).filter((grant) => grant.meter === meter);
 
+  /**
+   * Charges usage before the expiry of a package to it, as of its last moment: a command of now would charge it to the next package. The hour of the
+   * expiry counts as before it. Not once the terms have changed, since the allowance of then is no longer known. Returns the number of commands.
+   */
+  const settleExpired = async (account: Account, meter: AccountMeter, nowMs: number, signal: AbortSignal) => {
+    const expired = grantsOf(account.account_id, meter).filter(
+      ({ remaining, expires_at_ms: at }) => remaining > 0 && at <= nowMs && account.terms_since_ms < at,
+    );
+    let count = 0;
+    for (const { expires_at_ms: at } of expired.sort((a, b) => a.expires_at_ms - b.expires_at_ms)) {
+      const periods = periodsOf(account, at - 1);
+      const totals = await readUsageTotals(clickhouse, [periods], signal, at - 1);
+      const used = totals.find((one) => one.meter === meter)?.used ?? 0;
+      if (used <= (monthlyAllowance(account, meter) ?? used)) continue;
+      const command = { account_id: account.account_id, meter, period_start_ms: periods.current.startMs, used };
+      await commands.send({ 'oddstream.SettleUsage': command }, { atMs: at - 1 });
+      count += 1;
+    }
+    return count;
+  };
+
   /** Sends what is due of a meter; returns whether some usage still waits. */
   const settle = async (account: Account, periods: AccountPeriods, totals: UsageTotals, atMs: number) => {
     const { meter } = totals;
@@ -200,6 +221,7 @@ export function createUsageSettlement(options: {
         for (const meter of accountMeters) {
           const known = mine.find((one) => one.meter === meter);
           const one = known ?? { accountId: id, meter, used: 0, previous: 0 };
+          count += await settleExpired(account, meter, atMs, signal);
           const result = await settle(account, periods[n] as AccountPeriods, one, atMs);
           count += result.count;
           waits ||= result.waits;

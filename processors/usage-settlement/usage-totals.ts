@@ -26,6 +26,9 @@ interface Row {
   readonly previous: string;
 }
 
+/** Of a DateTime. */
+const MAX_TIME_MS = 4_294_967_295_000;
+
 /** Totals grow: the greatest of an id counts. `transform` gives each account its own periods. */
 const totalsSql = `SELECT account_id, meter,
     toString(sumIf(total, at >= start)) AS used,
@@ -35,16 +38,18 @@ const totalsSql = `SELECT account_id, meter,
       transform(account_id, {ids:Array(String)}, {starts:Array(UInt32)}, toUInt32(4294967295)) AS start
     FROM usage
     WHERE account_id IN {ids:Array(String)} AND meter IN {meters:Array(String)} AND hour >= toDateTime({from:UInt32}, 'UTC')
+      AND hour <= toDateTime({to:UInt32}, 'UTC')
       AND toUnixTimestamp(hour) >= transform(account_id, {ids:Array(String)}, {previous:Array(UInt32)}, toUInt32(4294967295))
     GROUP BY account_id, meter, hour, id
   )
   GROUP BY account_id, meter`;
 
-/** Totals of the accounts that have usage. Rejects as the ClickHouse client does. */
+/** Totals of the accounts that have usage, up to the hour that contains `toMs`. Rejects as the ClickHouse client does. */
 export async function readUsageTotals(
   clickhouse: Pick<ClickHouse, 'query'>,
   accounts: readonly AccountPeriods[],
   signal: AbortSignal,
+  toMs = MAX_TIME_MS,
 ): Promise<readonly UsageTotals[]> {
   if (accounts.length === 0) return [];
   const previous = accounts.map(({ previousStartMs }) => previousStartMs / 1000);
@@ -56,6 +61,7 @@ export async function readUsageTotals(
       starts: accounts.map(({ current }) => current.startMs / 1000),
       previous,
       from: Math.min(...previous),
+      to: Math.floor(toMs / 1000),
     },
     { settings: { max_threads: 1, priority: '2' }, signal },
   );

@@ -326,4 +326,26 @@ describe('the settlement of usage', () => {
     expect(await pass()).toBe(0);
     await world.stop();
   });
+
+  it('charges usage before the expiry of a package to it after an outage over the expiry, and later usage to the next one', async () => {
+    const world = await start('outage-');
+    const { used, pass, clock } = world;
+    await world.courtesy('a', 'first', 5 * M, 10);
+    await world.courtesy('a', 'second', 5 * M, 20);
+    // 3 beyond the allowance of 10 before the expiry, 1 more after it.
+    await used('a', 'api_requests', SEPTEMBER + 9 * DAY_MS, 13 * M);
+    await used('a', 'api_requests', SEPTEMBER + 12 * DAY_MS, M);
+    clock.nowMs = SEPTEMBER + 15 * DAY_MS;
+    expect(await pass()).toBe(2);
+    expect(world.entries('a')).toEqual([
+      ['granted', 5, 5],
+      ['granted', 5, 10],
+      ['used', -3, 7],
+      ['expired', -2, 5],
+      ['used', -1, 4],
+    ]);
+    expect(world.settlement('a', 'api_requests')).toMatchObject({ used: 14 * M, charged: 4 * M, uncovered: 0 });
+    expect(await pass()).toBe(0);
+    await world.stop();
+  });
 });
