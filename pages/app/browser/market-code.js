@@ -28,13 +28,36 @@ LIMIT 120`;
 
 const HOLDER_ORDER = { amount: 'shares', volume: 'bought_shares', pnl: 'realized_pnl_usd' };
 
-/** The code of a market's page. `filter`: parameters that select its trades; `page`: rows of a page of a list. */
+/** The code that names tokens. */
+function tokenCode({ token, tokens, resolution, sort, page }) {
+  const own = `token_id IN (${sqlTokens(tokens)})`;
+  return {
+    rest: [
+      { title: 'price', path: `/v3/markets/${token}/price` },
+      { title: 'candles', path: `/v3/markets/${token}/candles`, query: { resolution, limit: 120 } },
+    ],
+    sql: [
+      { title: 'prices', text: `SELECT outcome, price, price_source, priced_at\nFROM prices_now\nWHERE ${own}` },
+      { title: 'candles', text: candlesSql(token, resolution) },
+      {
+        title: 'trades',
+        text: `SELECT traded_at, maker_side, outcome, price, shares, match_usd, maker, taker, tx_hash\nFROM trades\nWHERE ${own}\nORDER BY block_number DESC, log_index DESC\nLIMIT ${page}`,
+      },
+      {
+        title: 'holders with shares',
+        text: `SELECT wallet, outcome, shares, avg_price, bought_shares, realized_pnl_usd, is_complete\nFROM holders\nWHERE ${own}\nORDER BY ${HOLDER_ORDER[sort]} DESC, wallet\nLIMIT ${page}`,
+      },
+    ],
+  };
+}
+
+/** The code of a market's page. `filter`: parameters that select its trades; `first`: its first token, undefined if none is known; `page`: rows of a page of a list. */
 export function marketCode({ market, filter, first, page }) {
   const { condition_id: condition, token_ids: tokens, listed } = market;
   const token = chosenOf('outcome') ?? first;
   const resolution = chosenOf('resolution');
   const sort = chosenOf('holder-sort');
-  const own = `token_id IN (${sqlTokens(tokens)})`;
+  const byToken = token === undefined ? { rest: [], sql: [] } : tokenCode({ token, tokens, resolution, sort, page });
   const markets = listed ? [{ title: 'market', path: `/v3/markets/condition/${condition}` }] : [];
   const holdersPath =
     condition === null ? `/v3/markets/${token}/positions` : `/v3/markets/condition/${condition}/positions`;
@@ -42,8 +65,7 @@ export function marketCode({ market, filter, first, page }) {
   return {
     rest: [
       ...markets,
-      { title: 'price', path: `/v3/markets/${token}/price` },
-      { title: 'candles', path: `/v3/markets/${token}/candles`, query: { resolution, limit: 120 } },
+      ...byToken.rest,
       { title: 'trades', path: '/v3/trades', query: { ...filter, matches_only: true, limit: page } },
       { title: 'holders', path: holdersPath, query: { sort, limit: page } },
     ],
@@ -66,16 +88,7 @@ export function marketCode({ market, filter, first, page }) {
             },
           ]
         : []),
-      { title: 'prices', text: `SELECT outcome, price, price_source, priced_at\nFROM prices_now\nWHERE ${own}` },
-      { title: 'candles', text: candlesSql(token, resolution) },
-      {
-        title: 'trades',
-        text: `SELECT traded_at, maker_side, outcome, price, shares, match_usd, maker, taker, tx_hash\nFROM trades\nWHERE ${own}\nORDER BY block_number DESC, log_index DESC\nLIMIT ${page}`,
-      },
-      {
-        title: 'holders with shares',
-        text: `SELECT wallet, outcome, shares, avg_price, bought_shares, realized_pnl_usd, is_complete\nFROM holders\nWHERE ${own}\nORDER BY ${HOLDER_ORDER[sort]} DESC, wallet\nLIMIT ${page}`,
-      },
+      ...byToken.sql,
     ],
   };
 }

@@ -151,9 +151,13 @@ export async function showMarket(id) {
   const first = market.token_ids.includes(id) ? id : market.token_ids[0];
   outcomeChoice(market, first);
 
-  const candles = createCandles();
-  void firstCandles(candles, market);
-  createOrderBook(() => chosenOf('outcome') ?? first).start();
+  // The catalogue may list a market before it knows the tokens.
+  const candles = first === undefined ? null : createCandles();
+  if (candles === null) for (const id of ['candles-panel', 'book']) $(id).remove();
+  else {
+    void firstCandles(candles, market);
+    createOrderBook(() => chosenOf('outcome') ?? first).start();
+  }
 
   const filter = market.condition_id === null ? { token_id: first } : { condition_id: market.condition_id };
   showAsCode(() => marketCode({ market, filter, first, page: PAGE }));
@@ -188,7 +192,7 @@ export async function showMarket(id) {
       const trade = fromFrame(frame);
       trades.prepend(trade);
       tiles.onTrade(trade);
-      candles.touched();
+      candles?.touched();
     },
     onRetract(frame) {
       const isVoid = voidedBy(frame);
