@@ -15,7 +15,8 @@ const printable = (text: string): string => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu
 
 /** A table with a head; columns as wide as their longest cell. */
 function table(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, n) => Math.max(...rows.map((row) => row[n]?.length ?? 0)));
+  // A call with an argument per row fails from about 120,000 rows on.
+  const widths = (rows[0] ?? []).map((_, n) => rows.reduce((widest, row) => Math.max(widest, row[n]?.length ?? 0), 0));
   return rows
     .map((row) =>
       row
