@@ -96,15 +96,19 @@ export function createFollowedTokens(deps: {
     if (market.closed || !market.active || market.archived || market.token_ids.length === 0) markets.delete(key);
     else markets.set(key, marketOf(market));
   };
-  const isRunning = (market: Market, nowMs: number) =>
-    market.event_start_ms !== null && market.event_start_ms <= nowMs && (market.end_ms ?? 0) > nowMs;
+  /** Games have a start and an end date too: hours or days in which all their markets would go before the most traded ones. */
+  const isRunningWindow = (market: Market, nowMs: number) =>
+    market.crypto_duration !== null &&
+    market.event_start_ms !== null &&
+    market.event_start_ms <= nowMs &&
+    (market.end_ms ?? 0) > nowMs;
 
   return {
     ready: () => ready,
     current(nowMs) {
       for (const [key, { end_ms: endMs, crypto_duration: duration }] of markets)
         if (duration !== null && endMs !== null && endMs + AFTER_END_MS <= nowMs) markets.delete(key);
-      const rank = (market: Market) => (isRunning(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
+      const rank = (market: Market) => (isRunningWindow(market, nowMs) ? Number.POSITIVE_INFINITY : market.volume_24h);
       const ranked = [...markets.values()]
         .map((market) => ({ market, rank: rank(market) }))
         .sort((a, b) =>

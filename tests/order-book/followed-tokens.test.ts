@@ -77,6 +77,14 @@ it('a window that runs takes the place of the lowest market, which does not exch
   expect(markets(NOW + 1_000_000)).toEqual(range(21, 40));
 });
 
+it('the markets of a game that runs are ranked by their volume, behind a window that runs', async () => {
+  const { markets, change } = await followed(5, 4);
+  await change(1, { event_start_ms: NOW - 3_600_000, end_ms: NOW + 7_200_000 });
+  expect(markets()).toEqual([4, 5]);
+  await change(2, { crypto_duration: '5m', event_start_ms: NOW, end_ms: NOW + 300_000 });
+  expect(markets()).toEqual([2, 5]);
+});
+
 it('followed tokens keep no decoded row of the catalogue', async () => {
   const { markets, rows } = await followed(5, 4);
   expect(rows).toHaveLength(5);
