@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
-import type { OraclePrice } from '../source.js';
+import type { OracleLiveEvent, OraclePrice } from '../source.js';
 import { type FakeRtds, startFakeRtds } from '../testing/fake-rtds.js';
 import { createRtdsSource, type RtdsTimes } from './rtds-source.js';
 import { allSubscriptions } from './subscriptions.js';
@@ -31,7 +31,7 @@ let connected: boolean[];
 let rejected: string[];
 let running: Promise<void>;
 
-function start(times: Partial<RtdsTimes> = {}, requested: typeof subscriptions | undefined = subscriptions) {
+function createSource(times: Partial<RtdsTimes>, requested = subscriptions) {
   const metrics = createMetrics({ process: 'test', defaults: false });
   const source = createRtdsSource({
     url: server.url,
@@ -42,6 +42,11 @@ function start(times: Partial<RtdsTimes> = {}, requested: typeof subscriptions |
     times: { ...longTimes, ...times },
     random: () => 0.5,
   });
+  return { metrics, source };
+}
+
+function start(times: Partial<RtdsTimes> = {}, requested = subscriptions) {
+  const { metrics, source } = createSource(times, requested);
   running = (async () => {
     for await (const event of source.live(new Map(), stop.signal)) {
       if (event.type === 'prices') prices.push(...event.prices);
@@ -85,6 +90,34 @@ describe('createRtdsSource', () => {
     });
     expect(connected.at(-1)).toBe(true);
     expect(rejected).toEqual([]);
+  });
+
+  it('delivers the prices that wait for the reader as one batch, those before a lost connection as another', async () => {
+    const { metrics, source } = createSource({ backoffMs: 60_000, maxBackoffMs: 60_000 });
+    const events = source.live(new Map(), stop.signal)[Symbol.asyncIterator]();
+    const nextPrices = async () => {
+      for (;;) {
+        const { value } = (await events.next()) as { value: OracleLiveEvent };
+        if (value.type === 'prices') return value.prices.map((price) => (price.timestampMs - t0) / 1000);
+        connected.push(value.connected);
+      }
+    };
+    const publish = (from: number, to: number) => {
+      for (let n = from; n < to; n++) server.publish(spot, 'btc/usd', { timestamp: t0 + n * 1000, value: 1 });
+    };
+    const metric = (line: RegExp) => vi.waitFor(async () => expect(await metrics.registry.metrics()).toMatch(line));
+    running = events.next().then(() => undefined);
+    await bothSubscribed();
+    await running;
+    publish(0, 3);
+    await metric(/rtds_frames_total\{kind="update".*\} 6$/m);
+    server.clients[0]?.close();
+    await metric(/rtds_connections_open\{.*\} 1$/m);
+    publish(3, 5);
+    await metric(/rtds_frames_total\{kind="update".*\} 8$/m);
+    expect((await nextPrices()).toSorted()).toEqual([0, 0, 1, 1, 2, 2]);
+    expect(await nextPrices()).toEqual([3, 4]);
+    await events.return?.();
   });
 
   it('subscribes to spot and both TWAPs of the seven assets, in the accepted filter form', async () => {

@@ -5,6 +5,7 @@ import { pause } from '../../shared/pause.js';
 import { createBatchQueue } from '../batch-queue.js';
 import type { OracleLiveEvent, OraclePrice, OracleSource } from '../source.js';
 import { runConnection } from './connection.js';
+import { mergePrices } from './merge-prices.js';
 import { allSubscriptions, type Subscription } from './subscriptions.js';
 
 export interface RtdsOptions {
@@ -119,7 +120,7 @@ export function createRtdsSource(options: RtdsOptions): OracleSource {
 
       const lanes = [lane(0), lane(1)];
       try {
-        for await (const batch of queue.batches(signal)) yield* batch;
+        for await (const batch of queue.batches(signal)) yield* mergePrices(batch);
       } finally {
         stop.abort();
         await Promise.all(lanes);
