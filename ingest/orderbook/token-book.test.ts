@@ -2,8 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type BookSide, createOrderBook } from '../../schemas/order-book/book.js';
 import { createMarketFacts, recordTradePrice } from './market-facts.js';
-import { createVenueBook } from './testing/venue-book.js';
-import { type BookMessage, type BookOutput, createTokenBook, type UnverifiedReason } from './token-book.js';
+import { createVenueBook, type VenueBook } from './testing/venue-book.js';
+import {
+  type BookMessage,
+  type BookOutput,
+  createTokenBook,
+  type TokenBook,
+  type UnverifiedReason,
+} from './token-book.js';
 
 const market = '0xaa';
 const assetId = '1';
@@ -161,6 +167,61 @@ describe('createTokenBook', () => {
     expect([token.verified(), requests]).toEqual([false, ['invalid_level', 'invalid_level']]);
   });
 
+  describe.each<[string, (token: TokenBook, venue: VenueBook, atMs: number) => void]>([
+    [
+      'an unreadable change',
+      (token, venue, atMs) => {
+        venue.change(atMs, 'BUY', 290, '4');
+        token.distrust('invalid_level', atMs);
+      },
+    ],
+    [
+      'an unusable book',
+      (token, venue, atMs) => {
+        venue.change(atMs, 'BUY', 290, '4');
+        token.receive({ ...venue.book(atMs), bids: [{ price: '1.5', size: '1' }] }, atMs);
+      },
+    ],
+  ])('after %s', (_case, miss) => {
+    it('does not verify the group that was open, and verifies the fetched book', () => {
+      const { outputs, requests, token, venue } = setUp();
+      token.receive(venue.book(START), START);
+      token.receive(venue.change(START + 1, 'BUY', 300, '10'), START + 1);
+      miss(token, venue, START + 20);
+      token.tick(START + 60);
+      expect(outputs.slice(1)).toMatchObject([
+        { type: 'status', verified: false, reason: 'invalid_level' },
+        { type: 'change', verified: false, reason: 'invalid_level' },
+      ]);
+      expect(requests).toEqual(['invalid_level']);
+      token.receive(venue.book(START + 70, 'invalid_level'), START + 80);
+      expect(token.verified()).toBe(true);
+      expect(replay(outputs)).toEqual(venue.bestFirst());
+    });
+
+    it('does not verify changes that waited for a trade before it, nor a fetched book that is older than they', () => {
+      const { facts, outputs, requests, token, venue } = setUp();
+      venue.change(START, 'BUY', 300, '10');
+      token.receive(venue.book(START), START);
+      const match = venue.match(START + 10, 'SELL');
+      for (const message of match?.messages ?? []) token.receive(message, START + 10);
+      token.tick(START + 70);
+      const fetched = venue.book(START + 80, 'invalid_level');
+      token.receive(venue.change(START + 90, 'SELL', 320, '5'), START + 90);
+      miss(token, venue, START + 95);
+      recordTradePrice(facts, match?.price ?? '');
+      token.tradePriceChanged(START + 100);
+      token.tick(START + 160);
+      expect(outputs.slice(1).map(({ verified }) => verified)).toEqual([false, false, false]);
+      token.receive(fetched, START + 170);
+      expect(outputs.slice(1).map(({ verified }) => verified)).toEqual([false, false, false]);
+      expect(requests).toEqual(['invalid_level', 'hash_mismatch']);
+      token.receive(venue.book(START + 240, 'invalid_level'), START + 240);
+      expect(token.verified()).toBe(true);
+      expect(replay(outputs)).toEqual(venue.bestFirst());
+    });
+  });
+
   it('asks for a book when changes come before it, and ignores changes that the book contains', () => {
     const { outputs, requests, token, venue } = setUp();
     const early = venue.change(START, 'BUY', 300, '10');
@@ -202,9 +263,9 @@ describe('createTokenBook', () => {
     expect(requests).toEqual(reason === 'no_hash' ? [] : [reason]);
   });
 
-  it('gives a subscriber the book of the venue over any orders, matches, late trades and lost messages', () => {
+  it('gives a subscriber the book of the venue over any orders, matches, late trades, lost and unreadable messages', () => {
     const step = fc.record({
-      kind: fc.constantFrom('order', 'order', 'order', 'match', 'lost', 'book'),
+      kind: fc.constantFrom('order', 'order', 'order', 'match', 'lost', 'unreadable', 'book'),
       side: fc.constantFrom<BookSide>('BUY', 'SELL'),
       offset: fc.integer({ min: 1, max: 40 }),
       size: fc.integer({ min: 0, max: 3 }),
@@ -256,7 +317,8 @@ describe('createTokenBook', () => {
           advance(nowMs + Math.max(pauseMs, 10));
           const ticks = side === 'BUY' ? 500 - offset : 500 + offset;
           if (kind === 'order') token.receive(venue.change(nowMs, side, ticks, String(size)), nowMs);
-          if (kind === 'lost') venue.change(nowMs, side, ticks, String(size));
+          if (kind === 'lost' || kind === 'unreadable') venue.change(nowMs, side, ticks, String(size));
+          if (kind === 'unreadable') token.distrust('invalid_level', nowMs);
           if (kind === 'book') token.receive(venue.book(nowMs), nowMs);
           if (kind === 'match') {
             advance(Math.max(nowMs, matchedMs + 260));

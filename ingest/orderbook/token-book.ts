@@ -133,6 +133,8 @@ export function createTokenBook(deps: {
   let requested = false;
   /** While a book is being fetched: the changes since the request, which are applied again to a fetched book that is older. null: too many. */
   let sinceRequest: ChangeMessage[] | null = [];
+  /** Changes that came before an unreadable message about levels. */
+  const beforeMissed = new WeakSet<ChangeMessage>();
   /** Time of the newest message when the book was requested. */
   let requestedAt = 0;
   let silent = false;
@@ -147,6 +149,12 @@ export function createTokenBook(deps: {
     sinceRequest = [...queue];
     requestedAt = newest;
     deps.requestBook(reason);
+  };
+
+  /** The venue's book has changed in an unknown way: hashes of what came before still agree, but with a book of the past. */
+  const markMissed = () => {
+    if (group !== null) group.invalid = true;
+    for (const change of [...queue, ...(sinceRequest ?? [])]) beforeMissed.add(change);
   };
 
   /** `null`: verified. */
@@ -206,6 +214,7 @@ export function createTokenBook(deps: {
     if (!book.replace(message.bids, message.asks)) {
       deps.onVerification?.('invalid_level');
       if (message.reason !== null) requested = false;
+      else markMissed();
       declareUnverified('invalid_level', nowMs);
       return;
     }
@@ -234,8 +243,12 @@ export function createTokenBook(deps: {
     // The subscription has brought a book since the request.
     if (!requested) return;
     const later = sinceRequest?.filter((change) => Number(change.timestamp) >= Number(message.timestamp));
-    // A book of before the request lacks changes that are no longer known here.
-    if (later === undefined || Number(message.timestamp) < requestedAt) {
+    // A book of before the request lacks changes that are no longer known here, one of before an unreadable message lacks that.
+    if (
+      later === undefined ||
+      Number(message.timestamp) < requestedAt ||
+      later.some((change) => beforeMissed.has(change))
+    ) {
       requested = false;
       request(hasBook ? 'hash_mismatch' : 'no_book');
       return;
@@ -250,8 +263,9 @@ export function createTokenBook(deps: {
     group ??= { timestamp, hash, changes: new Map(), bestBid, bestAsk, dueMs: 0, invalid: false, sentFor: null };
     newest = Math.max(newest, Number(timestamp));
     const change = book.set(message.side, message.price, message.size);
-    if (change === 'invalid') group.invalid = true;
-    else if (change !== null) group.changes?.set(`${change.side} ${canonicalDecimal(change.price)}`, change);
+    if (change === 'invalid' || beforeMissed.has(message)) group.invalid = true;
+    if (change !== 'invalid' && change !== null)
+      group.changes?.set(`${change.side} ${canonicalDecimal(change.price)}`, change);
     group.hash = hash;
     group.bestBid = bestBid;
     group.bestAsk = bestAsk;
@@ -307,6 +321,7 @@ export function createTokenBook(deps: {
     hasOpenGroup: () => group !== null,
     distrust(reason, nowMs) {
       if (reason === 'silent') silent = true;
+      else markMissed();
       if (verified || !requested) declareUnverified(reason, nowMs);
     },
     markMissing() {
