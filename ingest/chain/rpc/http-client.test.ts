@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createRpcClient } from './http-client.js';
@@ -95,5 +95,53 @@ describe('createRpcClient', () => {
   it('rejects a response to another request', async () => {
     const { client } = await clientOf((response) => json(response, 200, { id: 0, result: '0x1' }));
     expect((await failureOf(client.request('eth_chainId', []))).message).toBe('The response is to another request');
+  });
+
+  describe.each(['an error', 'status 400'])('with a node that rejects batches with %s', (rejection) => {
+    /** The node has the calls that it has not answered. */
+    async function withoutBatches() {
+      const waiting: { readonly call: Call; readonly answer: (status: number, reply: object) => void }[] = [];
+      const { client } = await clientOf((response, body) => {
+        if (Array.isArray(body) && rejection === 'status 400') response.writeHead(400).end('no');
+        else if (Array.isArray(body)) json(response, 200, { error: { code: -32600, message: 'no batches' } });
+        else waiting.push({ call: body, answer: (code, reply) => json(response, code, { id: body.id, ...reply }) });
+      });
+      const answerAll = () => {
+        for (const { call, answer } of waiting.splice(0)) answer(200, { result: call.method });
+      };
+      const first = client.batch(callsOf(4));
+      const timer = setInterval(answerAll, 1);
+      await first.finally(() => clearInterval(timer));
+      return { client, waiting, answerAll };
+    }
+    const untilWaiting = (waiting: readonly unknown[], count: number) =>
+      vi.waitFor(() => expect(waiting).toHaveLength(count), 10_000);
+    const callsOf = (count: number) => Array.from({ length: count }, (_, n) => ({ method: `call_${n}`, params: [] }));
+
+    it('sends 50 single requests at once', async () => {
+      const { client, waiting, answerAll } = await withoutBatches();
+      const replies = client.batch(callsOf(120));
+      await untilWaiting(waiting, 50);
+      const rejected = waiting.shift();
+      rejected?.answer(200, { error: { code: -32000, message: 'unknown block' } });
+      answerAll();
+      await untilWaiting(waiting, 50);
+      answerAll();
+      await untilWaiting(waiting, 20);
+      answerAll();
+      expect(await replies).toEqual(
+        callsOf(120).map(({ method }) => (method === rejected?.call.method ? expect.any(RpcError) : method)),
+      );
+    });
+
+    it('sends no further requests when it fails one that may succeed later', async () => {
+      const { client, waiting, answerAll } = await withoutBatches();
+      const failure = failureOf(client.batch(callsOf(120)));
+      await untilWaiting(waiting, 50);
+      waiting.shift()?.answer(429, { error: { code: -32005, message: 'too many requests' } });
+      answerAll();
+      expect(classifyRpcError(await failure).kind).toBe('rate_limited');
+      expect(waiting).toHaveLength(0);
+    });
   });
 });

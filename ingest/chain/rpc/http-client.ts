@@ -50,8 +50,10 @@ export function createRpcClient(options: {
   const { timeoutMs = 20_000, maxResponseBytes = MAX_RESPONSE_BYTES } = options;
   const { host, pathname, search } = new URL(options.url);
   const secret = `${pathname}${search}`;
+  /** Single requests at once instead of a batch. */
+  const maxSingles = options.batchSize ?? 50;
   /** Halved when the node accepts only smaller batches. */
-  let maxBatchSize = options.batchSize ?? 50;
+  let maxBatchSize = maxSingles;
   /** Halved also at 500, which may have another reason: it grows again with each batch that succeeds. */
   let batchSize = maxBatchSize;
   const http: HttpRpcClient = getHttpRpcClient(options.url, { maxResponseBodySize: maxResponseBytes, timeout: 0 });
@@ -205,15 +207,17 @@ export function createRpcClient(options: {
     request: (method, params) => single({ method, params }),
     async batch(calls) {
       if (calls.length === 0) return [];
-      if (!batching || calls.length === 1) return settled(calls);
+      if (calls.length === 1) return settled(calls);
       const out: unknown[] = [];
-      for (
-        let part = calls.slice(0, batchSize);
-        part.length > 0;
-        part = calls.slice(out.length, out.length + batchSize)
-      ) {
-        for (const reply of await (batching ? together(part) : settled(part))) out.push(reply);
-        if (part.length === batchSize) batchSize = Math.min(maxBatchSize, batchSize + 1);
+      while (out.length < calls.length) {
+        const size = batching ? batchSize : maxSingles;
+        const part = calls.slice(out.length, out.length + size);
+        const replies = await (batching ? together(part) : settled(part));
+        for (const reply of replies) out.push(reply);
+        if (batching && part.length === batchSize) batchSize = Math.min(maxBatchSize, batchSize + 1);
+        // A failed batch ends here too: the node would fail the next part for the same reason.
+        const failure = batching || out.length === calls.length ? undefined : replies.find(mayFailAll);
+        if (failure !== undefined) throw failure;
       }
       return out;
     },
@@ -222,3 +226,7 @@ export function createRpcClient(options: {
     },
   };
 }
+
+/** Whether a reply is a failure that has its reason in the node and not in the call. */
+const mayFailAll = (reply: unknown): boolean =>
+  reply instanceof RpcError && classifyRpcError(reply).kind !== 'rejected';
