@@ -20,3 +20,22 @@ it('trusts the books of a source whose clock was set back again after each outag
     expect([TOKEN, OTHER].map((token) => store.get(token)?.status.verified)).toEqual([true, true]);
   }
 });
+
+it('a run that another one seemed to follow counts again once it is alone, and late reports of the other one then have no effect', () => {
+  const store = createBookStore();
+  store.markLoaded(0);
+  store.apply(bookRecord(TOKEN, 1), 1);
+  store.sourceStarted('e1', 2);
+  // Of a run before e1, which this store has never seen.
+  store.sourceStarted('e0', 3);
+  expect(store.get(TOKEN)?.status).toEqual({ verified: false, sinceMs: 3, reason: 'source_unreachable' });
+  store.sourceStarted('e1', 4);
+  store.apply(bookRecord(TOKEN, 2), 5);
+  expect(store.get(TOKEN)?.status.verified).toBe(false);
+  store.sourceStarted('e1', 6, true);
+  expect(store.get(TOKEN)?.status.verified).toBe(true);
+  store.sourceStarted('e0', 7);
+  store.sourceStarted('e1', 8);
+  store.apply(bookRecord(TOKEN, 3), 9);
+  expect(store.get(TOKEN)?.status.verified).toBe(true);
+});

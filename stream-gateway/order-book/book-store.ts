@@ -11,9 +11,10 @@ export interface BookStore {
   markLoaded(nowMs: number): void;
   /**
    * The source reports this run: until it sends a book again, the book counts as unverified. Without effect for a run that was reported before, and for the
-   * first one if it has written records. Call once the store is loaded.
+   * first one if it has written records. A run after which another one was reported counts again once it `isAlone`: the other one had ended and was late.
+   * Call once the store is loaded.
    */
-  sourceStarted(epoch: string, nowMs: number): void;
+  sourceStarted(epoch: string, nowMs: number, isAlone?: boolean): void;
   /** The source has stopped writing: all books count as unverified until it writes again. */
   sourceUnreachable(nowMs: number): void;
   /** Retires tokens that the source no longer follows, and forgets those retired before. */
@@ -93,8 +94,8 @@ export function createBookStore(): BookStore {
       loaded = true;
       sourceActive(epoch, nowMs);
     },
-    sourceStarted(started, nowMs) {
-      if (reported.has(started)) return;
+    sourceStarted(started, nowMs, isAlone = false) {
+      if (reported.has(started) && !(isAlone && ended.has(started))) return;
       const isFirst = reported.size === 0;
       reported.add(started);
       if (started === epoch || (isFirst && written.has(started))) return;

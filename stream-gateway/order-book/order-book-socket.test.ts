@@ -28,20 +28,23 @@ async function write(log: Log, record: OrderBookUpdate) {
   await log.append(topics.orderbookUpdates.name, [{ key: TOKEN, value, timestampMs: record.received_ms ?? NOW_MS }]);
 }
 
+async function report(log: Log, atMs: number, over: Partial<SourceStatus> = {}) {
+  const status = { updated_at_ms: atMs, order_books: booksOf('e1'), ...over };
+  const value = codec.encode('source_status', sourceStatus(status));
+  await log.append(topics.sources.name, [{ key: 'orderbook', value, timestampMs: atMs }]);
+}
+
 /** A log with a verified book of the run e1 and a status of its source that is `ageMs` old. */
 async function logWith(ageMs: number, over: Partial<SourceStatus> = {}) {
   const log = createMemoryLog();
   await log.ensureTopics(allTopics);
   await write(log, bookRecord(TOKEN, 1, { bids: [{ price: '0.4', size: '1' }], received_ms: NOW_MS - 60_000 }));
-  const atMs = NOW_MS - ageMs;
-  const status = { updated_at_ms: atMs, order_books: booksOf('e1'), ...over };
-  const value = codec.encode('source_status', sourceStatus(status));
-  await log.append(topics.sources.name, [{ key: 'orderbook', value, timestampMs: atMs }]);
+  await report(log, NOW_MS - ageMs, over);
   return log;
 }
 
 /** A client of a gateway that has just started, and its first book. */
-async function subscribe(log: Log) {
+async function subscribe(log: Log, nowMs = () => NOW_MS) {
   const stop = new AbortController();
   const socket = await startOrderBookSocket({
     log,
@@ -53,7 +56,7 @@ async function subscribe(log: Log) {
       throw new Error(reason);
     },
     logger,
-    nowMs: () => NOW_MS,
+    nowMs,
     metrics: createMetrics({ process: 'test', defaults: false }),
     host: '127.0.0.1',
     port: 0,
@@ -103,5 +106,23 @@ describe('the first books after a start', () => {
 
   it('are unverified if another run of their source has begun', async () => {
     expect(await firstOf(await logWith(0, { order_books: booksOf('e2') }))).toEqual(unreachable);
+  });
+});
+
+describe('the books of a running source', () => {
+  it('are verified again some seconds after the last report of a run that had ended before', async () => {
+    let nowMs = NOW_MS;
+    const log = await logWith(0);
+    const { client } = await subscribe(log, () => nowMs);
+    const isVerified = () => client.books.get(TOKEN)?.verified;
+    await report(log, nowMs, { order_books: booksOf('e0') });
+    await report(log, nowMs, { order_books: booksOf('e0'), phase: 'stopped', connected: false });
+    await expect.poll(isVerified).toBe(false);
+    const heartbeat = async () => {
+      nowMs += 2_000;
+      await report(log, nowMs);
+      return isVerified();
+    };
+    await expect.poll(heartbeat, { interval: 100, timeout: 8_000 }).toBe(true);
   });
 });

@@ -78,7 +78,7 @@ export async function startOrderBookSocket(
 
   const checkSource = () => {
     const epoch = watch.epoch();
-    if (epoch !== null) store.sourceStarted(epoch, nowMs());
+    if (epoch !== null) store.sourceStarted(epoch, nowMs(), watch.isAlone());
     if (watch.isSilent(nowMs())) store.sourceUnreachable(nowMs());
   };
   const readBooks = async () => {

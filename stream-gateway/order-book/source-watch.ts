@@ -7,6 +7,8 @@ import { tryDecode } from '../../schemas/try-decode.js';
 
 /** The source writes its status every 2 s. */
 const SILENT_MS = 8_000;
+/** A run that has lost its topics to another one notices within 5 s; meanwhile both report. */
+const ALONE_MS = 8_000;
 
 /** Reports whether the order-book source of ingest is running, by what it writes. */
 export interface SourceWatch {
@@ -19,6 +21,8 @@ export interface SourceWatch {
   isSilent(nowMs: number): boolean;
   /** The run of the source by its newest status, as its records name it; null before the first. */
   epoch(): string | null;
+  /** No other run has reported in the 8 s before the newest status of this one. */
+  isAlone(): boolean;
   /** Reads the status records of the source, the stored one first, until the signal; rejects when the log cannot be read. */
   run(): Promise<void>;
   /** Resolves when `run` has read the stored status, and after the signal. */
@@ -39,6 +43,8 @@ export function createSourceWatch(deps: {
   /** Whether a record about a book was read since the newest status. */
   let hasWritten = false;
   let epoch: string | null = null;
+  /** When the first and the newest of the last statuses of this run were read. */
+  let [aloneFromMs, aloneToMs] = [0, 0];
   const recordActivity = (nowMs: number) => {
     activeMs = nowMs;
     stopped = false;
@@ -61,12 +67,18 @@ export function createSourceWatch(deps: {
     stopped = event.value.phase === 'stopped' || lost;
     connected = event.value.connected;
     hasWritten = false;
-    epoch = event.value.order_books?.epoch ?? epoch;
+    const reported = event.value.order_books?.epoch ?? null;
+    if (reported === null) return;
+    // The clock may have been set back.
+    aloneFromMs = reported === epoch ? Math.min(aloneFromMs, nowMs) : nowMs;
+    aloneToMs = nowMs;
+    epoch = reported;
   };
   return {
     recordActivity,
     isSilent: (nowMs) => stopped || (activeMs !== null && nowMs - activeMs >= SILENT_MS),
     epoch: () => epoch,
+    isAlone: () => aloneToMs - aloneFromMs >= ALONE_MS,
     loaded,
     async run() {
       const followed = followTopic({ log: deps.log, topic, signal: deps.signal, apply });

@@ -123,6 +123,48 @@ describe('a new run of the source', () => {
     expect(watch.epoch()).toBe('e2');
   });
 
+  it('is alone once no other one has reported for 8 s', async () => {
+    const e1 = status({ order_books: { ...order_books, epoch: 'e1' } });
+    const e2 = status({ order_books: { ...order_books, epoch: 'e2' } });
+    const without = status({});
+    let nowMs = 0;
+    const alone: boolean[] = [];
+    const statuses: readonly (readonly [number, Buffer])[] = [
+      [1_000, e1],
+      [8_999, e1],
+      [9_000, without],
+      [9_000, e1],
+      [20_000, e2],
+      [27_000, e1],
+      [28_000, e2],
+      [35_999, e2],
+      // The clock is set back.
+      [1_000, e2],
+      [8_999, e2],
+      [9_000, e2],
+    ];
+    const watch: SourceWatch = createSourceWatch({
+      log: {
+        bounds: async () => ({ earliest: 0, next: 0 }),
+        async *read({ follow }) {
+          if (!follow) return;
+          for (const [offset, [atMs, value]] of statuses.entries()) {
+            nowMs = atMs;
+            const records = [{ offset, key: 'orderbook', value, timestampMs: 0 }];
+            yield { topic: topics.sources.name, partition: 0, records, nextOffset: offset + 1 };
+            alone.push(watch.isAlone());
+          }
+        },
+      },
+      codec,
+      signal: new AbortController().signal,
+      nowMs: () => nowMs,
+      onUnreadable: () => undefined,
+    });
+    await watch.run();
+    expect(alone).toEqual([false, false, false, true, false, false, false, false, false, false, true]);
+  });
+
   it('that writes nothing but its status ends the trust in the books of the run before, for its late records too', () => {
     const store = createBookStore();
     store.markLoaded(0);
