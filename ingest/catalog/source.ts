@@ -28,10 +28,11 @@ export interface CatalogSource {
   /** Changes after the load, until the signal. */
   live(signal: AbortSignal): AsyncIterable<CatalogUpdate>;
   /**
-   * Rows of the markets with these ids, open or closed, that the service has; at most `maxFindIds` ids. Undefined for sources without
-   * lookups. Rejects with RetryableError, GammaShapeError, or, where a repetition cannot help, GammaRejectedError.
+   * Rows of the markets with these ids, open or closed, that the service has; at most `maxFindIds` ids. Rows come before the requests for
+   * further ones: kept meanwhile, they would replace newer rows of `live`. Undefined for sources without lookups. Throws RetryableError,
+   * GammaShapeError, or, where a repetition cannot help, GammaRejectedError.
    */
-  find?(request: MarketRequest, signal: AbortSignal): Promise<readonly CatalogRow[]>;
+  find?(request: MarketRequest, signal: AbortSignal): AsyncIterable<readonly CatalogRow[]>;
 }
 
 /** Lookup of markets by condition ids, or by outcome tokens. */

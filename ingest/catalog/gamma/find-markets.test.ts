@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { decodeEvent } from '../decode.js';
-import { type MarketRequest, rowKey } from '../source.js';
+import { type CatalogRow, type MarketRequest, rowKey } from '../source.js';
 import { type FakeGamma, startFakeGamma } from '../testing/fake-gamma.js';
 import { closedMarket, numberedCondition, numberedEvent, windowEvent } from '../testing/gamma-rows.js';
 import { createGammaClient } from './client.js';
@@ -17,6 +17,12 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
+async function allOf(found: AsyncIterable<readonly CatalogRow[]> | []): Promise<CatalogRow[]> {
+  const all: CatalogRow[] = [];
+  for await (const rows of found) all.push(...rows);
+  return all;
+}
+
 async function find(lookup: MarketRequest, findPerSecond = 1000) {
   const rejected: string[] = [];
   const metrics = createMetrics({ process: 'test', defaults: false });
@@ -29,7 +35,7 @@ async function find(lookup: MarketRequest, findPerSecond = 1000) {
     onRejected: (reason) => rejected.push(reason),
     findPerSecond,
   });
-  const rows = (await source.find?.(lookup, new AbortController().signal)) ?? [];
+  const rows = await allOf(source.find?.(lookup, new AbortController().signal) ?? []);
   const markets = rows.flatMap((row) => (row.kind === 'catalog_market' ? row.value : []));
   return { rows, markets, rejected };
 }
@@ -121,7 +127,8 @@ describe('createMarketFinder', () => {
           perSecond: 1e6,
         });
         const ids = kind === 'condition' ? [numberedCondition(1), numberedCondition(2)] : ['1', '9'];
-        const rows = await finder({ by: kind, ids, resolvedMs: [0] }, new AbortController().signal).catch((error) => {
+        const found = finder({ by: kind, ids, resolvedMs: [0] }, new AbortController().signal);
+        const rows = await allOf(found).catch((error) => {
           expect(error).toBeInstanceOf(GammaShapeError);
           return [];
         });

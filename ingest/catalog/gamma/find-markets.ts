@@ -69,25 +69,27 @@ export function createMarketFinder(deps: MarketFinderDeps) {
   };
 
   /** Rows of the short-form windows around these end times; stops when all conditions are found. */
-  const windows = async (
+  async function* windows(
     conditions: ReadonlySet<string>,
     resolvedMs: readonly number[],
     signal: AbortSignal,
-  ): Promise<CatalogRow[]> => {
+  ): AsyncGenerator<CatalogRow[]> {
     const slugs = [...new Set(resolvedMs.flatMap((ms) => upDownSlugsAround(ms - RESOLUTION_DELAY_MS)))];
     const remaining = new Set(conditions);
-    const rows: CatalogRow[] = [];
     for (let from = 0; from < slugs.length && remaining.size > 0; from += maxFindIds) {
       const requested = slugs.slice(from, from + maxFindIds);
       const idsOf = (row: JsonObject) => [optionalText(row.slug) ?? ''];
       const events = await collect({ path: '/events', name: 'slug', ids: requested, idsOf, closedOnly: true }, signal);
-      rows.push(...decodeEvents(events));
+      const rows = decodeEvents(events);
+      yield rows;
       for (const row of rows) if (row.kind === 'catalog_market') remaining.delete(row.value.condition_id);
     }
-    return rows;
-  };
+  }
 
-  return async ({ by, ids, resolvedMs = [] }: MarketRequest, signal: AbortSignal): Promise<CatalogRow[]> => {
+  return async function* find(
+    { by, ids, resolvedMs = [] }: MarketRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<CatalogRow[]> {
     const markets = await collect(
       {
         path: '/markets',
@@ -117,10 +119,11 @@ export function createMarketFinder(deps: MarketFinderDeps) {
         reject(`market: ${error.message}`, market);
       }
     }
+    yield rows;
     const given = new Set(markets.map(conditionOf));
     const remaining = new Set(ids.filter((id) => !given.has(id)));
-    if (by === 'token' || resolvedMs.length === 0 || remaining.size === 0) return rows;
-    return [...rows, ...(await windows(remaining, resolvedMs, signal))];
+    if (by === 'token' || resolvedMs.length === 0 || remaining.size === 0) return;
+    yield* windows(remaining, resolvedMs, signal);
   };
 }
 

@@ -9,12 +9,14 @@ import { silentLogger } from '../../../infra/telemetry/logger.js';
 import { createMetrics } from '../../../infra/telemetry/metrics.js';
 import { createCodec } from '../../../schemas/codec.js';
 import { consumerGroups } from '../../../schemas/consumer-groups.js';
+import { addresses } from '../../../schemas/primitives/venue.js';
 import { topics } from '../../../schemas/topics.js';
 import type { ConditionPrepared, ConditionResolved, Trade } from '../../../schemas/types.gen.js';
 import { decodeEvent } from '../decode.js';
 import { GammaRejectedError } from '../gamma/client.js';
+import { createMarketFinder } from '../gamma/find-markets.js';
 import { createHydrationCounts } from '../hydration-counts.js';
-import type { MarketRequest } from '../source.js';
+import type { CatalogSource, MarketRequest } from '../source.js';
 import { numberedCondition, numberedEvent } from '../testing/gamma-rows.js';
 import { createCatalogWriter } from '../writer.js';
 import { createOnDemandMarkets } from './on-demand-markets.js';
@@ -79,6 +81,8 @@ const append = (values: Buffer[]) =>
 async function start(options: {
   exists: (n: number) => boolean;
   find?: (request: MarketRequest) => void;
+  /** Instead of the fake service. */
+  finder?: CatalogSource['find'];
   nowMs?: () => number;
 }) {
   const requests: MarketRequest[] = [];
@@ -94,12 +98,14 @@ async function start(options: {
     ...{ writer, log, codec, metrics, counts, logger: silentLogger(), nowMs: options.nowMs },
     onState: (state) => states.push(state),
     times: { lingerMs: 20, pollMs: 5, commitMs: 10, retryDelayMs: 5, maxRetryDelayMs: 20 },
-    find: async (request) => {
-      requests.push(request);
-      options.find?.(request);
-      const all = request.ids.map((id) => (request.by === 'condition' ? Number(id) : Math.floor(Number(id) / 2)));
-      return all.filter(options.exists).flatMap((n) => decodeEvent(numberedEvent(n)).rows);
-    },
+    find:
+      options.finder ??
+      async function* (request) {
+        requests.push(request);
+        options.find?.(request);
+        const all = request.ids.map((id) => (request.by === 'condition' ? Number(id) : Math.floor(Number(id) / 2)));
+        yield all.filter(options.exists).flatMap((n) => decodeEvent(numberedEvent(n)).rows);
+      },
   });
   await writer.restore();
   const running = onDemand.run(stop.signal);
@@ -219,6 +225,38 @@ describe('createOnDemandMarkets', () => {
     nowMs += 60_000;
     await vi.waitFor(() => expect(one.writer.hasMarket(numberedCondition(7))).toBe(true), 5000);
     await one.stop();
+  });
+
+  it('leaves a row that is written during the requests by slug as it is', async () => {
+    await append([
+      codec.encode('condition_prepared', prepared(1)),
+      codec.encode('condition_resolved', {
+        ...prepared(2),
+        oracle: addresses.cryptoOracle,
+        payout_numerators: ['1', '0'],
+      }),
+    ]);
+    const open = numberedEvent(1, { closed: false });
+    const closedRows = decodeEvent(numberedEvent(1)).rows;
+    const writtenCounts: number[] = [];
+    const finder = createMarketFinder({
+      client: {
+        async get(path, query) {
+          const parameters = new Map(query);
+          if (parameters.has('slug')) writtenCounts.push(await one.writer.write(closedRows));
+          if (parameters.get('closed') === 'true') return [];
+          return path === '/events' ? [open] : [{ ...open.markets[0], events: [open] }];
+        },
+      },
+      decodeEvents: (raws) => raws.flatMap((raw) => decodeEvent(raw).rows),
+      reject: (reason) => expect.fail(reason),
+      perSecond: 1e6,
+    });
+    const one = await start({ exists: () => false, finder });
+    await vi.waitFor(async () => expect(await one.committed()).toBe(2), 5000);
+    await one.stop();
+    // The event and its market differ from the open ones; the tag does not.
+    expect([writtenCounts[0], await one.writer.write(closedRows)]).toEqual([2, 0]);
   });
 
   it('does not commit past the offset of an id that waits for its lookup', async () => {

@@ -164,9 +164,8 @@ export function createOnDemandMarkets(deps: {
     requestedTotal.inc({ by: lookup.by }, lookup.ids.length);
     let responded = false;
     try {
-      const rows = await find(lookup, signal);
+      for await (const rows of find(lookup, signal)) await writer.write(rows);
       responded = true;
-      await writer.write(rows);
     } catch (error) {
       if (!(error instanceof GammaRejectedError)) throw error;
       counts.hydration_failures++;
