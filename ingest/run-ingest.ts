@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Config } from '../infra/config/config.js';
+import { FencedError } from '../infra/log/errors.js';
 import type { Log } from '../infra/log/port.js';
 import { runAsLeader } from '../infra/membership/run-as-leader.js';
 import { openEventLog } from '../infra/registry/open-event-log.js';
@@ -119,11 +120,13 @@ async function runSources(deps: {
     });
     const deadLetters = createDeadLetters({ log, codec, metrics, logger });
     const counts = createHydrationCounts();
+    const allStatuses: SourceStatusWriter[] = [];
     const statusOf = (source: string) => {
       const last = lastStatuses.get(source);
       const { gap = null, reread = null, rereading = null, read_until_ms = null } = last ?? {};
       const initial = { gap, reread, rereading, read_until_ms };
       const status = createSourceStatus({ log, codec, logger, source, mode: sources.mode, initial });
+      allStatuses.push(status);
       cleanups.push(() => status.close());
       return status;
     };
@@ -242,6 +245,10 @@ async function runSources(deps: {
     try {
       // A recording may end; the process keeps running to write the status of its sources.
       await Promise.all([...runs, stopped]);
+    } catch (error) {
+      // The process that has taken the topics over reports the sources.
+      if (error instanceof FencedError) for (const status of allStatuses) status.abandon();
+      throw error;
     } finally {
       stop.abort();
       await Promise.allSettled(runs);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { loadConfig } from '../infra/config/config.js';
+import { FencedError } from '../infra/log/errors.js';
 import { openLog } from '../infra/log/open-log.js';
 import type { Log } from '../infra/log/port.js';
 import { silentLogger } from '../infra/telemetry/logger.js';
@@ -11,7 +12,7 @@ import { runIngest } from '../ingest/run-ingest.js';
 import { assertSingleSourceMode } from '../ingest/shared/single-source-mode.js';
 import { createSourceStatus } from '../ingest/shared/source-status.js';
 import { createCodec } from '../schemas/codec.js';
-import { topicsOnOneMachine } from '../schemas/topics.js';
+import { topics, topicsOnOneMachine } from '../schemas/topics.js';
 import { freePort } from './support/ports.js';
 import { eventually } from './support/product.js';
 import { shortHistory } from './support/short-recording.js';
@@ -73,4 +74,25 @@ it('ingest keeps the last gap, the ranges that were and are read again and the p
   );
   expect(statuses.get('chain')).toMatchObject(ranges);
   expect(statuses.get('oracle')).toMatchObject({ gap: null, reread: null, rereading });
+});
+
+it('ingest that has lost its topics to another process does not report its sources as stopped', async () => {
+  const config = loadConfig({
+    ...shortHistory(),
+    ODDSTREAM_DATA: dir,
+    ADMIN_PORT_INGEST: String(await freePort()),
+  });
+  const metrics = createMetrics({ process: 'test', defaults: false });
+  const running = runIngest({ config, logger, metrics, signal: new AbortController().signal });
+  running.catch(() => undefined);
+  await eventually('ingest to be active', async () =>
+    (await metrics.registry.getSingleMetricAsString('oddstream_ingest_active')).includes('} 1'),
+  );
+  await onLog((log) => log.acquireOwnership(`ingest-${topics.oracleTicks.name}`));
+  await expect(running).rejects.toBeInstanceOf(FencedError);
+  const statuses = await onLog((log) =>
+    assertSingleSourceMode({ log, codec, mode: 'recorded', onUnreadable: () => undefined }),
+  );
+  expect([...statuses.keys()].sort()).toEqual(['catalog', 'chain', 'oracle']);
+  expect([...statuses.values()].map(({ phase }) => phase)).not.toContain('stopped');
 });

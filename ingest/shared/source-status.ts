@@ -16,6 +16,8 @@ export interface SourceStatusWriter {
   readonly current: SourceState;
   /** Writes phase `stopped` and ends the timer. */
   close(): Promise<void>;
+  /** Ends the timer and writes nothing more, also at `close`: the source is another process's now. */
+  abandon(): void;
 }
 
 const MIN_INTERVAL_MS = 500;
@@ -115,6 +117,10 @@ export function createSourceStatus(deps: {
     },
     get current() {
       return state;
+    },
+    abandon() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
     },
     async close() {
       if (closed) return writing;
