@@ -95,7 +95,10 @@ export const emptyDatabaseDdl = (ddl: Ddl): Ddl => ({
 export interface Migration {
   /** `0001_name`; unique and ascending. */
   readonly id: string;
-  /** One statement per entry. Unqualified table names: the connection's database is the target. */
+  /**
+   * One statement per entry. Unqualified table names: the connection's database is the target. The product's own come from `Ddl`, so that
+   * `newestSchema` can collect them.
+   */
   readonly statements: (ddl: Ddl) => readonly string[];
 }
 

@@ -36,7 +36,8 @@ interface AppliedRow {
  * Creates the client's database if it does not exist and applies, in order, the migrations that `schema_migrations` does not list. Processes
  * that start at the same time run one after another. A migration whose process was killed is run again from its first statement, so
  * statements say IF [NOT] EXISTS. Earlier migrations are not: their statements may not fit tables that a later one has changed. A database without rows
- * is not backfilled; a new one of a single server gets all tables in their newest form. Throws FatalError when ids are not ascending, or when an applied migration has changed since. Returns the ids applied by this call.
+ * is not backfilled; a new one of a single server gets all tables in their newest form. Throws FatalError when ids are not ascending, or when an
+ * applied migration has changed since. Returns the ids applied by this call.
  */
 export async function migrate(options: MigrateOptions): Promise<readonly string[]> {
   const { client, migrations, logger } = options;

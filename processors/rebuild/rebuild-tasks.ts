@@ -26,6 +26,7 @@ import { eventTransactions } from '../positions/event-transactions.js';
 import { pnlSink, positionsSink } from '../positions/sink.js';
 import { pnlTables, positionsTables } from '../positions/tables.js';
 import type { SinkDefinition } from '../sink/sink-definition.js';
+import { sinkTables } from '../sink/tables.js';
 import { socialSink } from '../social/sink.js';
 import { socialTables } from '../social/tables.js';
 import { unknownLogTables } from '../unknown-logs/tables.js';
@@ -65,15 +66,14 @@ function schemaOf(list: readonly Pick<Migration, 'statements'>[]): NewestSchema 
 }
 const newest = schemaOf(migrations);
 
-/** `creating`: the migrations that create the sink's tables and views. */
-function rebuildTaskOf(definition: SinkDefinition, creating: readonly Pick<Migration, 'statements'>[]): RebuildTask {
+/** The newest form of what these migrations create: the tables, and the statements that create them and the views that fill them. */
+function newestOf(creating: readonly Pick<Migration, 'statements'>[]): Pick<RebuildTask, 'tables' | 'create'> {
   const created = schemaOf(creating);
   const namesOf = (list: readonly { readonly name: string }[]) => new Set(list.map(({ name }) => name));
   const [ownTables, ownViews] = [namesOf(created.tables), namesOf(created.materializedViews)];
   const tables = newest.tables.filter(({ name }) => ownTables.has(name));
   const views = newest.materializedViews.filter(({ name }) => ownViews.has(name));
   return {
-    definition,
     tables,
     create: (ddl) => [
       ...tables.flatMap((spec) => ddl.table(spec)),
@@ -82,9 +82,13 @@ function rebuildTaskOf(definition: SinkDefinition, creating: readonly Pick<Migra
   };
 }
 
-const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...creating]) =>
-  rebuildTaskOf(definition, creating),
-);
+/** Creates the table of chunks, which every sink needs. */
+export const createChunksTable = newestOf([sinkTables]).create;
+
+const rebuildTasks: readonly RebuildTask[] = taskSources.map(([definition, ...creating]) => ({
+  definition,
+  ...newestOf(creating),
+}));
 
 /** Tables that processors compute again from those of the tasks, once they are emptied. */
 export function computedTablesOf(tasks: readonly Pick<RebuildTask, 'definition'>[]): readonly TableSpec[] {

@@ -15,12 +15,11 @@ import { type ChunkPlans, createChunkPlans } from '../sink/chunk-plans.js';
 import { isChunkCommitted, type NewestChunk } from '../sink/committed-chunk.js';
 import { resumePoint } from '../sink/resume-point.js';
 import { createSink, type Sink } from '../sink/sink.js';
-import { sinkTables } from '../sink/tables.js';
 import { boundedLog, discardPlans, type SinkLog } from './bounded-log.js';
 import { requireCompleteLog } from './complete-log.js';
 import { type Differences, findDifferences } from './differences.js';
 import { type Fingerprint, fingerprint } from './fingerprint.js';
-import { computedTablesOf, type RebuildTask } from './rebuild-tasks.js';
+import { computedTablesOf, createChunksTable, type RebuildTask } from './rebuild-tasks.js';
 
 export interface TableReport {
   readonly table: string;
@@ -99,7 +98,7 @@ export async function rebuild(options: RebuildOptions): Promise<readonly TableRe
 
   await dropShadow();
   await shadow.ensureDatabase();
-  const tables = [...sinkTables.statements(ddl), ...tasks.flatMap((task) => task.create(ddl))];
+  const tables = [...createChunksTable(ddl), ...tasks.flatMap((task) => task.create(ddl))];
   for (const sql of tables) await shadow.command(sql);
   // The live sink has already written unprocessable records to dead.letters.
   await runToEnd(await sinksOn(shadow, discardPlans), { ...options, label: 'rebuilt' });
