@@ -1,34 +1,24 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { yieldToEventLoop } from '../infra/event-loop.js';
 import type { AdmissionResult } from './admission/admission.js';
 import { defaultConnectionLimits } from './hub/connection-limits.js';
 import { defaultPeerLimits } from './hub/peer.js';
-import { connectTestClient, startTestGateway, streamEvent } from './testing.js';
-
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
-  const started = await startTestGateway(over);
-  cleanups.push(() => started.server.close());
-  return started;
-}
+import { gateway } from './test-gateway.fixture.js';
+import { connectTestClient, streamEvent } from './testing.js';
 
 async function client(server: { port: number }, key = 'big') {
   const connected = await connectTestClient(server, { key });
-  cleanups.push(() => connected.socket.terminate());
+  onTestFinished(() => connected.socket.terminate());
   return connected;
 }
 
 async function rawSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
-  cleanups.push(() => {
+  onTestFinished(() => {
     socket.destroy();
   });
   await once(socket, 'connect');

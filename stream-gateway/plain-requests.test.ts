@@ -1,17 +1,6 @@
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { startTestGateway } from './testing.js';
-
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
-  const started = await startTestGateway(over);
-  cleanups.push(() => started.server.close());
-  return started;
-}
+import { describe, expect, it } from 'vitest';
+import { gateway } from './test-gateway.fixture.js';
 
 describe('plain HTTP requests to the gateway', () => {
   it('tell load balancers at /healthz whether it has loaded, without a key', async () => {

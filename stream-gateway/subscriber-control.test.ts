@@ -1,24 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { SourceFreshness } from '../infra/sources/freshness.js';
 import { controlFrames } from '../schemas/socket/control.js';
 import type { SourceStatus } from '../schemas/types.gen.js';
 import type { MarketRow } from './filters/market-lookup.js';
 import { defaultPeerLimits } from './hub/peer.js';
-import { connectTestClient, type Frame, startTestGateway, streamEvent } from './testing.js';
+import { gateway } from './test-gateway.fixture.js';
+import { connectTestClient, type Frame, streamEvent } from './testing.js';
 
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
-  const started = await startTestGateway(over);
-  cleanups.push(() => started.server.close());
-  return started;
-}
 async function client(server: { port: number }, query = '') {
   const connected = await connectTestClient(server, { query });
-  cleanups.push(() => connected.socket.terminate());
+  onTestFinished(() => connected.socket.terminate());
   const request = async (message: object): Promise<Frame> => {
     connected.send(message);
     for (;;) {

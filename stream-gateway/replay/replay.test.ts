@@ -1,22 +1,12 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { yieldToEventLoop } from '../../infra/event-loop.js';
 import { defaultPeerLimits } from '../hub/peer.js';
-import { connectTestClient, type Frame, startTestGateway, streamEvent } from '../testing.js';
-
-const cleanups: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function gateway(over: Parameters<typeof startTestGateway>[0] = {}) {
-  const started = await startTestGateway(over);
-  cleanups.push(() => started.server.close());
-  return started;
-}
+import { gateway } from '../test-gateway.fixture.js';
+import { connectTestClient, type Frame, streamEvent } from '../testing.js';
 
 async function client(server: { port: number }, key = 'big', query = '') {
   const connected = await connectTestClient(server, { key, query });
-  cleanups.push(() => connected.socket.terminate());
+  onTestFinished(() => connected.socket.terminate());
   const subscribe = (filters: object, type = 'trades') => connected.send({ action: 'subscribe', type, filters });
   return { ...connected, subscribe };
 }
